@@ -22,9 +22,8 @@ import tempfile
 from pathlib import Path
 
 from parts import command_line, tsv, whole_files
-from reporting import blocks, charts, headline, normal, sheets
-from reporting.blocks import Heading, Text
-from reporting.page import page
+from reporting import charts, headline, normal, page, sheets
+from reporting.page import Filed, Fold, Heading, Text
 from reporting.part import Part, run_blocks
 from reporting.study import FOLDER, Study
 
@@ -60,10 +59,9 @@ def check_writable(out):
 def cited(run):
     """A sentence to copy into a text."""
     version = next(filter(None, (output.program("version") for output in run.files.values())), "")
-    measured = "Simulated, not measured," if run.simulated else "Measured"
     suite = f"GPU synchronization micro-benchmarks {version}".rstrip()
-    return (f"{measured} with the {suite}, which follow the method of Zhang et al. (2020): "
-            f"{run.about()}.")
+    return (f"{'Simulated, not measured,' if run.simulated else 'Measured'} with the {suite}, which follow "
+            f"the method of Zhang et al. (2020): {run.about()}.")
 
 
 def text_of(lines):
@@ -81,7 +79,7 @@ def files_of(part, study, pictures):
     content = [*run_blocks(part, pictures), Heading(2, "How to cite", "how-to-cite"),
                Text("Please cite this suite and the study; CITATION.cff has both."),
                Text(cited(part.run))]
-    lines = [f"# {title}", "", ABOUT, "", *blocks.markdown(content, pictures)]
+    lines = [f"# {title}", "", ABOUT, "", *page.markdown(content, pictures)]
     alone = headline.headline_sheet(part, study, [])  # others do not fit on a page
     files = {**pictures.files(), Path("report.md"): "\n".join(lines).rstrip("\n") + "\n",
              folder / "headline.tex": latex(alone, "headline"),
@@ -94,16 +92,16 @@ def files_of(part, study, pictures):
         rows = block.sheet.head, *(map(sheets.plain, row) for row in block.sheet.texts())
         files[Path(f"{block.path}.tsv")] = text_of([*first, *map("\t".join, rows)])
     written = {str(path) for path, made in files.items() if made is not None}
-    files[Path("report.html")] = page(title, ABOUT, content, pictures, written)
+    files[Path("report.html")] = page.page(title, ABOUT, content, pictures, written)
     return files
 
 
 def tables_in(content):
     """All blocks that are tables with files of their own."""
     for block in content:
-        if isinstance(block, blocks.Filed):
+        if isinstance(block, Filed):
             yield block
-        elif isinstance(block, blocks.Fold):
+        elif isinstance(block, Fold):
             yield from tables_in(block.blocks)
 
 

@@ -15,5 +15,5 @@ What is told of a run, each from its rows:
   part              all of this of a run, its blocks of the pages
 How it is written:
   sheets            tables as Markdown and LaTeX
-  blocks            what pages are made of, as Markdown; page: as HTML, with page.css and page.js
+  page              what pages are made of, as Markdown and as HTML, with page.css and page.js
 """

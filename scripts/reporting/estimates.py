@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import namedtuple
+from collections import Counter, namedtuple
 
 from reporting.sheets import Cell, Sheet
 
@@ -207,17 +207,12 @@ class Table:
 
     def sheet(self, run):
         sides = list(self.sides())
-        above = {}  # (name, unit) of quantities -> how many columns
-        for _, quantity, _ in sides:
-            name = quantity.name, quantity.unit
-            above[name] = above.get(name, 0) + 1
+        above = Counter((quantity.name, quantity.unit) for _, quantity, _ in sides)
         toolkit = f"CUDA {run.environment.get('cuda_toolkit', 'unknown')}"
         of_one = self.quantities and not self.by_toolkit()
-        sheet = Sheet(
+        return Sheet(
             f"{run.mark}{self.title}. {run.about(toolkit if of_one else '')}", len(self.labels),
             [*self.labels, *(self.head(run, quantity, gpu) for _, quantity, gpu in sides)],
             "numbers" if self.quantities else "words", self.number,
-            [(*name, width) for name, width in above.items()], self.widths, self.legend)
-        sheet.rows = [[*line.labels, *self.cells(line)] for line in self.lines]
-        sheet.notes = list(self.below())
-        return sheet
+            [(*name, width) for name, width in above.items()], self.widths, self.legend,
+            [[*line.labels, *self.cells(line)] for line in self.lines], self.below())

@@ -48,12 +48,13 @@ def multi_grid_of(gpus, blocks, threads):
     return find
 
 
+def found_of(row, column, spread=None):
+    return row and Found(estimate_of(row, column, spread), row)
+
+
 def inside_an_sm(title, **cells):
     """A row of BenchmarkIntraSM."""
-    def find(run):
-        row = run.section("BenchmarkIntraSM", title).find(**cells)
-        return row and Found(estimate_of(row, "m(ave_cycle)"), row)
-    return find
+    return lambda run: found_of(run.section("BenchmarkIntraSM", title).find(**cells), "m(ave_cycle)")
 
 
 def by_shape(run, title, method, gpus):
@@ -61,9 +62,8 @@ def by_shape(run, title, method, gpus):
     for file in GRID_FILES:
         rows = run.section(file, title).find_all(method=method, GPUcount=str(gpus))
         if rows:
-            return {(row.whole("blk") // run.sms, row.whole("thrd")): Found(
-                estimate_of(row, "m(avginstru)", "s(avginstr)"), row)
-                    for row in rows if row.whole("blk") % run.sms == 0}
+            return {(row.whole("blk") // run.sms, row.whole("thrd")): found_of(
+                row, "m(avginstru)", "s(avginstr)") for row in rows if row.whole("blk") % run.sms == 0}
     return {}
 
 
@@ -72,11 +72,8 @@ def of_grids(title, method, blocks, threads, gpus=1):
 
 
 def launch(method, gpus=1, title="sleep kernel"):
-    def find(run):
-        row = run.section("ImplicitBarrier", title).find(
-            method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024")
-        return row and Found(estimate_of(row, "m(ovh)"), row)
-    return find
+    return lambda run: found_of(run.section("ImplicitBarrier", title).find(
+        method=method, GPUCount=str(gpus), blk=str(run.sms), thrd="1024"), "m(ovh)")
 
 
 IN_ONE_GPU = (
@@ -105,27 +102,14 @@ IN_ONE_GPU = (
       for name, method in (("graph", "graph_launch"), ("programmatic", "programmatic_launch"))))
 
 
-def shown(found):
-    """Whether there is a value."""
-    return found is not None and found.estimate.text() not in ("", NONE)
-
-
-def multi_gpu_methods(gpus):
-    """(method, the study's number); its barrier has no peer access, which one GPU cannot have."""
-    known = multi_grid_of(gpus, 1, 1024)
-    yield "peer_grid_sync", nothing_known
-    yield "multi_grid_sync", known if gpus == 1 else nothing_known
-    if gpus > 1:
-        yield "multi_grid_sync_no_peer", known
-
-
 def of_gpus(gpus):
-    """The headlines of so many GPUs."""
-    for name, method, find, known in (
-            *((method, method, of_grids("multi-GPU latency", method, 1, 1024, gpus), known)
-              for method, known in multi_gpu_methods(gpus)),
-            ("cpu", CPU, launch(CPU, gpus), nothing_known)):
-        yield Headline(f"{name}_{gpus}", coded(f"{many(gpus)}: `{method}`, {WHOLE_SM}"), "ns", find, known)
+    """The headlines of so many GPUs. The study's barrier has no peer access, which one GPU cannot have."""
+    methods = ("peer_grid_sync", "multi_grid_sync", *["multi_grid_sync_no_peer"] * (gpus > 1))
+    for method in (*methods, CPU):
+        find = launch(CPU, gpus) if method == CPU else of_grids("multi-GPU latency", method, 1, 1024, gpus)
+        is_study = method == ("multi_grid_sync" if gpus == 1 else "multi_grid_sync_no_peer")
+        yield Headline(f"{method}_{gpus}", coded(f"{many(gpus)}: `{method}`, {WHOLE_SM}"), "ns", find,
+                       multi_grid_of(gpus, 1, 1024) if is_study else nothing_known)
 
 
 @functools.lru_cache(maxsize=None)
@@ -170,14 +154,14 @@ def short_lines(runs):
 
 def costs_of(run, title, method, gpus):
     """(blocks per SM, threads) -> ns"""
-    return {key: found.estimate.value for key, found in by_shape(run, title, method, gpus).items()
-            if found.estimate.value > 0}
+    return {key: one.estimate.value for key, one in by_shape(run, title, method, gpus).items()
+            if one.estimate.value > 0}
 
 
 def cost_of_launch(run, method, gpus):
     """As a barrier, in ns."""
-    found = launch(method, gpus)(run)
-    return found.estimate.value if found else math.nan
+    one = launch(method, gpus)(run)
+    return one.estimate.value if one else math.nan
 
 
 def up_to(costs, limit):
@@ -226,7 +210,7 @@ def cell(found):
 def verdict(part, found):
     """How the row is beside the recorded runs, in words."""
     judged = found and next((row for row in part.normal if row.row is found.row), None)
-    if judged is None or judged.verdict == "not recorded" or not shown(found):
+    if judged is None or judged.verdict == "not recorded" or found.estimate.text() in ("", NONE):
         return "–"
     if judged.verdict in means.VERDICTS[1:3]:
         return f"{abs(judged.change):.1f}% {judged.verdict}"
@@ -241,31 +225,19 @@ STUDY = ("V100 and P100 are the study's (Tables I, II, IV, Figures 7, 8; CUDA 10
          "shape that it does not say. Its barriers of several GPUs have no peer access.")
 
 
-def legend_of(lines):
-    return coded(legend(CODE.findall("".join(headline.label for headline in lines))))
-
-
-def study_cells(headline, study):
-    return [headline.study(study, gpu) or "–" for gpu in GPUS]
-
-
 def headline_sheet(part, study, recorded):
     """A run beside the recorded ones, on as many GPUs."""
     lines = headlines(part.run)
     here = found_in(part.run, lines)
     others = [found_in(other, lines) for other in recorded]
-    sheet = Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
+    notes = [HOW, STUDY, *[part.reference()] * bool(others)]
+    notes += [WARNED] * any(one and one.estimate.remarks for one in here)
+    return Sheet(f"{part.run.mark}What a barrier costs here, beside recorded runs" if others else
                   f"{part.run.mark}What a barrier costs here. {part.run.about()}", 2, [
         "", "Unit", "Here", *(other.path.name for other in recorded),
-        *["Against recorded"] * bool(others), *GPUS], widths=WIDTHS, legend=legend_of(lines))
-    for place, (headline, found) in enumerate(zip(lines, here)):
-        sheet.rows.append([
-            headline.label, headline.unit, cell(found),
-            *(cell(other[place]) for other in others),
-            *[verdict(part, found)] * bool(others),
-            *study_cells(headline, study)])
-    sheet.notes += [HOW, STUDY]
-    if others:
-        sheet.notes.append(part.reference())
-    sheet.notes += [WARNED] * any(one and one.estimate.remarks for one in here)
-    return sheet
+        *["Against recorded"] * bool(others), *GPUS], widths=WIDTHS, notes=notes,
+        legend=coded(legend(CODE.findall("".join(headline.label for headline in lines)))),
+        rows=[[headline.label, headline.unit, *map(cell, found),
+               *[verdict(part, found[0])] * bool(others),
+               *(headline.study(study, gpu) or "–" for gpu in GPUS)]
+              for headline, *found in zip(lines, here, *others)])

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from parts import suite, tsv
 from reporting import charts, normal, run_warnings
-from reporting.blocks import AllRows, Box, Filed, Fold, Heading, Items, Picture, Text
+from reporting.page import AllRows, Box, Filed, Fold, Heading, Items, Picture, Text
 from reporting.headline import conclusions, headline_sheet
 from reporting.observations import table_8, table_8b
 from reporting.sheets import Sheet
@@ -34,11 +34,6 @@ class Part:
     def path_of(self, chart):
         """Of its files, without the ending."""
         return Path("figures") / self.name / chart.name
-
-    def pictured(self):
-        """(chart, path) of the charts that the run has anything of."""
-        return [(chart, self.path_of(chart))
-                for chart in self.charts if chart.measured()]
 
     def absent(self):
         """What the folder lacks, a text each; nothing of a run of some methods."""
@@ -80,16 +75,6 @@ def filed(part, sheet, name):
     return Filed(sheet, Path("tables") / part.name / name)
 
 
-def normal_blocks(part):
-    yield Text(part.reference())
-    differences = normal.environment_differences(part.run, part.recorded)
-    if differences:
-        names = [part.name, *(other.path.name for other in part.recorded)]
-        sheet = Sheet(f"{part.run.mark}What differs between these machines", len(names) + 1, ["", *names])
-        sheet.rows = differences
-        yield sheet
-
-
 def run_blocks(part, pictures):
     """All that the pages say of a run."""
     run, name, mark, label = part.run, part.name, part.run.mark, part.run.environment.get("label")
@@ -114,12 +99,14 @@ def run_blocks(part, pictures):
         for place, table in enumerate(part.tables, 1) if table.measured()), True)
     yield fold("Figures", (
         *(Text(sentence, note=True) for sentence in charts.not_shown(part.charts, pictures)),
-        *(Picture(*shown) for shown in part.pictured())), True)
-    yield fold("Is it normal?", normal_blocks(part), True)
+        *(Picture(chart, part.path_of(chart)) for chart in part.charts if chart.measured())), True)
+    names = [name, *(other.path.name for other in part.recorded)]
+    differences = Sheet(f"{mark}What differs between these machines", len(names) + 1, ["", *names],
+                        rows=normal.environment_differences(run, part.recorded))
+    yield fold("Is it normal?", [Text(part.reference()), *[differences] * bool(differences.rows)], True)
     yield fold("Warnings", [Text(f"{run_warnings.count(run)} in all."), Items(list(run_warnings.joined(run)))])
-    environment = Sheet(f"{mark}What {name} was measured with", 2, ("Key", "Value"))
-    environment.rows = list(run.environment.items())
-    yield fold("Environment", [environment])
+    yield fold("Environment", [Sheet(f"{mark}What {name} was measured with", 2, ("Key", "Value"),
+                                     rows=run.environment.items())])
     head, *rows = [line.split("\t") for line in normal.lines_of_tsv(part)
                    if not line.startswith("#")]
     yield fold("All rows", [Text(normal.HOW), AllRows(head, rows, Path("tables") / name / "normal.tsv")])

@@ -40,10 +40,10 @@ class Sheet:
     sentence on what its names mean."""
 
     def __init__(self, title, labels, head, kind="numbers", number="", over=(), widths=None,
-                 legend=""):
+                 legend="", rows=(), notes=()):
         self.title, self.labels, self.head, self.kind = title, labels, list(head), kind
         self.number, self.over, self.widths, self.legend = number, list(over), widths, legend
-        self.rows, self.notes = [], []
+        self.rows, self.notes = list(rows), list(notes)
 
     def texts(self):
         for row in self.rows:

@@ -179,7 +179,7 @@ def table_4(run, study):
             row = section.find(type=SUMMED, basic=basic, more=more, cost=cost)
             model = row and predicted(loops, row)
             estimates = row and [estimate_of(row, "m(sync)"), *[
-                model and Estimate(size, math.nan, [source_of(row)]) for size in model or (None, None)][:2]]
+                model and Estimate(size, math.nan, [source_of(row)]) for size in (model or (None, None))[:2]]]
             cells = {"scenery": scenery, "basic": basic} if cost == "barriers" else {}
             table.add(study, (scenery, f"{more} instead of {basic}", cost), estimates, **cells)
             if row and cost == "barriers":
