@@ -147,14 +147,11 @@ def plan_of_methods(build, older, gpus, methods):
             "" if older else ", nor is there a build with a toolkit before CUDA 13, which has some more"))
 
 
-def plan_of_program(executable, gpus, more):
-    """The same of one program."""
-    stats = ["--stats"] * (suite.BY_NAME[executable.name].has_means and "--stats" not in more)
-    return [(executable.name, [str(executable), str(gpus), *stats, *more])]
-
-
 def plan_of_run(options, gpus):
-    """The same of what run.sh was asked for."""
+    """The same of what was asked for."""
+    if options.program:
+        name, words = step(options.build, suite.BY_NAME[options.program], gpus, None)
+        return [(name, [word for word in words if word not in options.more] + options.more)]
     for_older = not options.method or lacking(options.build, options.method)
     older = usable_older(options.older, options.build, [
         program.name for program in suite.PROGRAMS if program.older_toolkit and for_older])
@@ -197,11 +194,6 @@ def run_program(name, command, folder, seconds, tell=say, meanwhile=None):
     return None if code in (0, 4) else Failure(code, f"{name} " + (
         f"failed with exit code {code}" if code > 0 else f"was ended by signal {-code}"),
         told[-1] if told else "")
-
-
-def write_rows(folder, pairs, first):
-    (folder / "environment.tsv").write_text(
-        first + "".join(f"{k}\t{v}\n" for k, v in (("key", "value"), *pairs)), encoding="utf-8")
 
 
 class Progress:
@@ -256,12 +248,14 @@ class Progress:
             self.show()
 
 
+def write_about(folder, name, text, simulated):
+    """A file beside the rows."""
+    (folder / name).write_text(f"{tsv.SIMULATED}\n" * simulated + text, encoding="utf-8")
+
+
 def write_environment(folder, pairs, simulated):
-    """environment.tsv and an empty stderr.log; what every file begins with."""
-    first = f"{tsv.SIMULATED}\n" if simulated else ""
-    write_rows(folder, pairs, first)
-    (folder / "stderr.log").write_text(first, encoding="utf-8")
-    return first
+    write_about(folder, "environment.tsv", "".join(
+        f"{key}\t{value}\n" for key, value in (("key", "value"), *pairs)), simulated)
 
 
 def fill(folder, devices, executable, steps, options):
@@ -273,9 +267,9 @@ def fill(folder, devices, executable, steps, options):
     rows += [("label", options.label)] * bool(options.label)
     rows += [("methods", ",".join(options.method))] if options.method else []
     rows += [("sets", "all")] * options.all
-    first = write_environment(folder, rows, simulated)
-    topology = "no GPUs\n" if simulated else environment.topology()
-    (folder / "topology.txt").write_text(first + topology, encoding="utf-8")
+    write_environment(folder, rows, simulated)
+    write_about(folder, "stderr.log", "", simulated)
+    write_about(folder, "topology.txt", "no GPUs\n" if simulated else environment.topology(), simulated)
     progress = Progress({name: suite.usual_seconds(name, len(devices), command, simulated)
                          for name, command in steps})
     for name, command in steps:
@@ -284,9 +278,8 @@ def fill(folder, devices, executable, steps, options):
                                   progress.meanwhile)
         if failure:  # other codes of it would mean something else as those of this script
             raise Stop(3 if failure.code == 3 else 1, failure.text)
-    durations = progress.took
-    rows += [(environment.SECONDS_OF + name, f"{took:.1f}") for name, took in durations.items()]
-    write_rows(folder, rows, first)
+    rows += [(environment.SECONDS_OF + name, f"{took:.1f}") for name, took in progress.took.items()]
+    write_environment(folder, rows, simulated)
     tsv.Run(folder, simulated, whole=True)  # what cannot be read is no complete run
     checksums.write(folder)  # last: the run is complete
     final = folder.with_suffix("")
@@ -313,27 +306,10 @@ def label(text):
     return text
 
 
-def shown(run, level):
-    """What people look for first: lines."""
-    yield run.mark + run.about()
-    yield ""
-    yield from headline.short_lines([run])
-    yield ""
-    yield from (run.mark + sentence for sentence in headline.conclusions(run))
-    yield f"{run.mark}Is it normal? {level}; {run.path / verdict.FILE} says why"
-
-
 def hours(text):
     if not 0 < float(text) <= 1000:
         raise ValueError
     return float(text)
-
-
-def reason_of(error):
-    """What to say of it: of an error of the system without its number."""
-    if isinstance(error, OSError) and error.filename:
-        return f"{error.filename}: {error.strerror}"
-    return error
 
 
 def work():
@@ -371,13 +347,14 @@ def work():
     try:
         executable = options.build / (options.program or "ImplicitBarrier")
         devices = find_devices(executable, options.gpus, options.simulated)
-        steps = plan_of_program(executable, len(devices), options.more) if options.program else (
-            plan_of_run(options, len(devices)))
+        steps = plan_of_run(options, len(devices))
         folder = make_folder(options.results, devices, "simulated_" * options.simulated,
                              options.label or "")
         folder = fill(folder, devices, executable, steps, options)
     except (Stop, OSError, tsv.TsvError) as error:
-        code, reason = error.args if isinstance(error, Stop) else (1, reason_of(error))
+        code, reason = error.args if isinstance(error, Stop) else (1, error)
+        if isinstance(error, OSError) and error.filename:  # without its number
+            reason = f"{error.filename}: {error.strerror}"
         kept = f"; what was measured is in {folder}" if folder and folder.exists() else ""
         say(f"{script}: {reason}{kept}")
         return code
@@ -391,7 +368,10 @@ def work():
             return 0
         found = [("", verdict.Verdict(run, normal.recorded_runs(RESULTS)), [])]
         verdict.keep(folder, found, options.simulated)
-        print("\n".join(shown(run, verdict.told(found)[1])), flush=True)
+        said = [*headline.conclusions(run), f"Is it normal? {verdict.told(found)[1]}; "
+                f"{run.path / verdict.FILE} says why"]
+        print(run.mark + run.about(), "", *headline.short_lines([run]), "",
+              *(run.mark + sentence for sentence in said), sep="\n", flush=True)
         reported = report(folder, options.simulated)
     except Stop as stop:
         say(f"{script}: {stop.args[1]}; what was measured is in {folder}")

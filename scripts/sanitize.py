@@ -94,12 +94,6 @@ def check(sanitizer, tool, executable, gpus, log, seconds):
     return f"failed({code})" if found is None or (code and not found) else str(found)
 
 
-def seconds(text):
-    if int(text) < 1:
-        raise ValueError
-    return int(text)
-
-
 def work():
     parser = command_line.Parser(description=__doc__)
     parser.add_argument("executables", nargs="*", metavar="EXE", default=EXECUTABLES,
@@ -107,7 +101,7 @@ def work():
     parser.add_argument("--build-dir", type=Path, metavar="DIR",
                         default=Path(__file__).resolve().parent.parent / "build",
                         help="where the executables are (default: build/)")
-    parser.add_argument("--timeout", type=seconds, default=7200, metavar="SECONDS",
+    parser.add_argument("--timeout", type=command_line.count, default=7200, metavar="SECONDS",
                         help="for one run of an executable (default: 7200)")
     options = parser.parse_args()
     executables = [options.build_dir / name for name in options.executables]

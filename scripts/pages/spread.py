@@ -1,5 +1,18 @@
-"""What results/evidence/spread.md shows: how far rows of healthy machines differ, what is known to move
-them, and what a verdict does not see."""
+"""What results/evidence/spread.md shows: how far rows of healthy machines differ, what a verdict does not
+see, and what is known to move rows.
+
+A line of results/known_spread.tsv is a cause with a bound. It is of rows that agree with all its cells:
+  name        short; lines of one name are one cause
+  programs, sections, methods
+              any, or names after commas; * stands for any letters. Of both toolkits
+  when        any, or conditions after blanks, which all hold: names of CONDITIONS, and cells of
+              the row, as gpus>=2 or blk=16xSM|32xSM (so many blocks for each SM)
+  direction   any; slower: rows can be slower than recorded ones
+  percent     by how much at most
+  why         a sentence for readers; `code` stands between such marks
+  evidence    where it can be seen, after commas: paths from the top of the repository, with a /, and
+              headings
+"""
 
 import copy
 import itertools
@@ -9,13 +22,18 @@ from fnmatch import fnmatchcase
 
 from pages.recorded import table_of
 from parts import means, tsv
-from reporting import known_spread
+from reporting.estimates import size_name
 from reporting.normal import further
 from reporting.sheets import Raw, coded, literal, markdown_table
 from reporting.verdict import Verdict
 
 TIME = re.compile(r"(?:m|s|med|ci95)\((?!clk)(.*)\)")
 SLOWER = 1.25  # times
+CONDITIONS = {"other_sm_clock": "another SM clock, and no more than that",
+              "median_stays": "the median has not moved"}
+COMPARED = re.compile(r"(\w+)(>=|<=|=)([\w|]+)")  # a cell of a row, and what it has to be
+METHOD = re.compile(r"[a-z0-9_*]+")  # of those that a phrase can have
+RELATIONS = {"=": "", ">=": "at least ", "<=": "at most "}
 # Rows that differ alike, by label and program: patterns of section, method and number of GPUs. A
 # row is of the first line that it fits.
 ALIKE = {
@@ -107,6 +125,33 @@ def unseen(runs):
         [f"{file}.tsv", coded(", ".join(names))] for file, names in found.items()])
 
 
+def known_causes():
+    return table_of("known_spread")
+
+
+def after_commas(cell):
+    return re.split(", *", cell)
+
+
+def words_of(condition):
+    """For readers."""
+    compared = COMPARED.fullmatch(condition)
+    if not compared:
+        return CONDITIONS.get(condition, condition)
+    column, relation, wanted = compared.groups()
+    shown = size_name if column == "bytes" else str
+    return f"{column}: {RELATIONS[relation]}{' or '.join(map(shown, wanted.split('|')))}"
+
+
+def rows_of(cause):
+    """Which rows of its programs it is of, in a phrase; ` marks code."""
+    methods = ", ".join(f"`{name}`" if METHOD.fullmatch(name) else name
+                        for name in after_commas(cause["methods"]))
+    when = map(words_of, cause["when"].split())
+    return "; ".join(part for part in (methods, cause["sections"], *when)
+                     if part not in ("any", "`any`")) or "any"
+
+
 def link(text):
     """Markdown for a page in results/evidence/, of a path from the top of the repository, or a
     heading."""
@@ -117,9 +162,10 @@ def causes(_runs):
     """What stands in the row above is left out."""
     head = ("Name", "Programs", "Rows", "Up to", "Why", "Shown in")
     rows, above = [], [""] * len(head)
-    for cause in known_spread.read():
-        row = [cause.name, cause.programs, coded(cause.rows()), cause.extent(),
-               coded(cause.why), Raw(", ".join(map(link, cause.evidence)))]
+    for cause in known_causes():
+        row = [cause["name"], cause["programs"], coded(rows_of(cause)),
+               f"{float(cause['percent']):g}%" + " slower" * (cause["direction"] != "any"),
+               coded(cause["why"]), Raw(", ".join(map(link, after_commas(cause["evidence"]))))]
         alike = row[0] == above[0]
         rows.append([cell if not alike or at == 2 or cell != above[at] else ""
                      for at, cell in enumerate(row)])

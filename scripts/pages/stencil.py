@@ -1,16 +1,106 @@
 """What pages show of results/stencil: lines of Markdown, made from rows of Stencil and,
-of the same machine, from those that predictions need. Numbers are medians."""
+of the same machine, from those that predictions need. Numbers are medians.
+
+The work of a step is predicted to be that of the row without order (none, none_tile) of the same field and
+GPUs. What a barrier or a launch makes of it is as in steps_model. Nothing is fitted to rows of Stencil."""
 
 import functools
+import math
 
 from pages.recorded import RESULTS, code, span
-from reporting import field_model, steps_model
+from reporting import steps_model
 from reporting.estimates import many
 from reporting.sheets import markdown_table
+from reporting.steps_model import THREADS, Step
 
+TITLES = {"time steps 2D": "2D", "time steps 3D": "3D"}
+UNORDERED = ("none", "none_tile")
+TILE = "_tile"  # ends the name of a way that keeps its tile
+BARRIERS = ("grid_sync", "peer_grid_sync", "multi_grid_sync")
+STREAM = ("traditional_launch", "graph_launch", "programmatic_launch", "graph_programmatic")
+ROUNDS = (THREADS, "events_to_neighbors", "graph_of_gpus", "multi_cooperative_launch")
+SYNCHRONIZED = 0.2  # of a step, from which on what is not its work is known well
+WITHIN = 0.05  # of the fastest way: it no longer matters which one
 FITS = ("{}", "{}, in shared memory")
 PROCESSES = ".processes"  # ends the name of a run with a process for each GPU
 OTHERS = ("launches/{}.tsv", "grid_barriers/{}.tsv", "{}")  # that predictions are made of
+
+
+def is_launch(way):
+    return way.removesuffix(TILE) not in BARRIERS
+
+
+class Fields:
+    """steps: {(title, GPUs): {way: {cells of a GPU: Step}}} of steps_model.Steps"""
+
+    def __init__(self, steps):
+        self.model, self.steps = steps, {}
+        for title in TITLES:
+            rows = steps.rows.of(title)
+            work = {(row["method"], row["GPUcount"], row["cells"]): float(row["med(step)"])
+                    for row in rows if row["method"] in UNORDERED}
+            for row in rows:
+                way = row["method"]
+                if way in UNORDERED:
+                    continue
+                base = work.get((UNORDERED[way.endswith(TILE)], row["GPUcount"], row["cells"]))
+                of_way = self.steps.setdefault((title, int(row["GPUcount"])), {}).setdefault(way, {})
+                of_way[int(row["cells"])] = Step(
+                    float(row["med(step)"]), self._predicted(row, base), base)
+
+    def _predicted(self, row, work):
+        way, gpus = row["method"].removesuffix(TILE), int(row["GPUcount"])
+        shape = int(row["blk"]), int(row["thrd"])
+        if work is None:
+            return None
+        if way in BARRIERS:
+            cost = self.model.barrier(way, gpus, *shape)
+            return None if cost is None or math.isnan(cost) else work + cost
+        found = (self.model.of_shape(way, *shape) if way in STREAM else
+                 self.model.round(way, gpus, *shape, work) if way in ROUNDS else None)
+        return found and found.step(work)
+
+    def sizes(self, of):
+        return sorted({cells for steps in self.steps[of].values() for cells in steps})
+
+    def fastest(self, of, cells, which, wanted=lambda way: True):
+        """(way, ns) of the ways wanted that have both numbers; None where there is none."""
+        found = [(getattr(steps[cells], which), way) for way, steps in self.steps[of].items()
+                 if cells in steps and steps[cells].predicted is not None and wanted(way)]
+        return min(found)[::-1] if found else None
+
+    def size_from(self, of, which):
+        """Cells of a GPU from which the best launch is within WITHIN of the best barrier inside a
+        kernel, between sizes that were measured; None where it is so at none of them, or at all."""
+        before = None
+        for cells in self.sizes(of):
+            launch, inside = (self.fastest(of, cells, which, wanted) for wanted in (
+                is_launch, lambda way: not is_launch(way)))
+            if not launch or not inside:
+                continue
+            more = launch[1] / inside[1] - 1
+            if more > WITHIN:
+                before = cells, more
+                continue
+            if before is None:
+                return None
+            size, above = before
+            # What launches cost more falls with the size: on a line, where both are logarithms.
+            share = (math.log(above / WITHIN) / math.log(above / more) if more > 0 else
+                     (above - WITHIN) / (above - more))
+            return size * (cells / size) ** share
+        return None
+
+    def cases(self):
+        """(way, GPUs, Step) of all that are predicted"""
+        for (_, gpus), ways in self.steps.items():
+            for way, steps in ways.items():
+                yield from ((way, gpus, step) for step in steps.values()
+                            if step.predicted is not None)
+
+    def errors(self, least=-math.inf):
+        """Predicted less measured, in shares. least: the share of a step that is synchronization."""
+        return (step.error for _, _, step in self.cases() if 1 - step.work / step.measured >= least)
 
 
 @functools.lru_cache(maxsize=None)
@@ -21,7 +111,7 @@ def machines():
         if path.stem.endswith(PROCESSES):
             continue
         others = [RESULTS / other.format(path.stem) for other in OTHERS]
-        found[path.stem] = field_model.Fields(steps_model.Steps(steps_model.Rows(
+        found[path.stem] = Fields(steps_model.Steps(steps_model.Rows(
             [path, *(other for other in others if other.exists())])))
     return found
 
@@ -53,14 +143,14 @@ def sections():
         most = max((gpus for _, gpus in fields.steps), default=0)
         for title, gpus in fields.steps:
             if gpus == most or (gpus == 1 and alone):
-                yield (f"{name}, {field_model.TITLES[title]}, {many(gpus)}",
+                yield (f"{name}, {TITLES[title]}, {many(gpus)}",
                        fields, (title, gpus))
 
 
 def compared():
     """The sections in which launches have predictions, too."""
     return (section for section in sections() if any(
-        field_model.is_launch(way) and step.predicted is not None
+        is_launch(way) and step.predicted is not None
         for way, steps in section[1].steps[section[2]].items() for step in steps.values()))
 
 
@@ -84,15 +174,15 @@ def answer(_runs):
         for cells in fields.sizes(of):
             times = {way: steps[cells].measured for way, steps in fields.steps[of].items()
                      if cells in steps}
-            inside = min((way for way in times if not field_model.is_launch(way)), key=times.get,
+            inside = min((way for way in times if not is_launch(way)), key=times.get,
                          default=None)
-            launches = [time for way, time in times.items() if field_model.is_launch(way)]
+            launches = [time for way, time in times.items() if is_launch(way)]
             if inside is None or not launches:
                 continue
             share = min(launches) / times[inside]
             sizes, ways, shares = found.setdefault(
-                (of[1], share <= 1 + field_model.WITHIN,
-                 not any(way.endswith(field_model.TILE) for way in times)), ([], set(), []))
+                (of[1], share <= 1 + WITHIN,
+                 not any(way.endswith(TILE) for way in times)), ([], set(), []))
             sizes.append(cells)
             ways.add(code(inside))
             shares.append(share)
@@ -125,12 +215,12 @@ def errors(_runs):
     rows = []
     for name, fields in machines().items():
         error, cases = steps_model.percentile(fields.errors())
-        of_few, few = steps_model.percentile(fields.errors(field_model.SYNCHRONIZED))
+        of_few, few = steps_model.percentile(fields.errors(SYNCHRONIZED))
         rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–",
                      f"{100 * of_few:.0f}% of {few}" if few else "–",
                      f"{100 * max(more[id(fields)]):.1f}%" if id(fields) in more else "–"])
     return markdown_table(["Machine", "Predictions", "95% are within",
-                           f"95%, where synchronization is {field_model.SYNCHRONIZED:.0%} or more",
+                           f"95%, where synchronization is {SYNCHRONIZED:.0%} or more",
                            "Predicted fastest: costs more, at most"], 1, rows)
 
 
@@ -139,15 +229,15 @@ def processes(_runs):
     lines = []
     for path in sorted((RESULTS / "stencil").glob(f"*{PROCESSES}.tsv")):
         machine = path.stem[:-len(PROCESSES)]
-        for title in field_model.TITLES:
+        for title in TITLES:
             rows = steps_model.Rows([path]).of(title)
             known = machines()[machine].steps.get((title, int(rows[0]["GPUcount"])), {})
             found = {(row["method"], int(row["cells"])): float(row["med(step)"]) for row in rows}
             sizes = sorted({cells for _, cells in found})
             cells_of = {way: [(found.get((way, cells)), known.get(way, {}).get(cells))
                               for cells in sizes] for way, _ in found
-                        if way not in field_model.UNORDERED}
-            lines += folded(f"{machine}, {field_model.TITLES[title]}", markdown_table(
+                        if way not in UNORDERED}
+            lines += folded(f"{machine}, {TITLES[title]}", markdown_table(
                 ["Way", *map(size_text, sizes)], 1,
                 [[code(way), *(f"{us(several)} / {us(one and one.measured)}"
                                for several, one in row)]

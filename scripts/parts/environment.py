@@ -8,13 +8,10 @@ import platform
 import re
 import subprocess
 from datetime import datetime, timezone
-from pathlib import Path
 
 from parts import programs, tsv
 
 SECONDS_OF = "seconds_"  # key of how long an output took, before its name
-# How long whole runs took: what environment.tsv of no recorded run says.
-DURATIONS = Path(__file__).resolve().parents[2] / "results/durations.tsv"
 SECONDS = 300  # the most that a program may take that says something of the machine
 
 

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections import namedtuple
+from collections import defaultdict, namedtuple
 
 from parts import suite
 from reporting.chart import DOTS, SPREAD, Chart, Panel, Point, Series, scaled
@@ -128,79 +128,63 @@ def look(run, barrier, file):
     return (scaled(estimate, 1e3 / clock), clock) if clock else (None, None)
 
 
-def is_older(estimate):
-    """Whether an older toolkit than the run's own has compiled it."""
-    return suite.OLDER in estimate.sources[0][0]
+def take(run, barrier):
+    """Of a barrier the Estimate in ns, the SM clock of its cycles, and what is said of it: "older":
+    only the older toolkit compiles it to something that waits; "nothing": no toolkit does; "free": it
+    takes no longer than the same without the barrier; "missing"."""
+    file, nothing = FILES.get(barrier.title, "BenchmarkIntraSM"), False
+    for name in (file, file + suite.OLDER):
+        estimate, clock = look(run, barrier, name)
+        nothing = nothing or bool(estimate and estimate.nothing)
+        if estimate and not estimate.nothing and estimate.value > 0:
+            return estimate, clock, "older" * nothing
+        if estimate and barrier.less and estimate.value <= 0:
+            return None, None, "free"
+    return None, None, "nothing" if nothing else "missing"
 
 
-class Found:
-    """A run's barriers. estimates: name of a line -> Estimate in ns; older: names that only
-    the older toolkit compiles to something that waits; nothing: of those that no toolkit does;
-    free: of those that take no longer than the same without the barrier."""
-
-    def __init__(self, run):
-        self.run, self.estimates, self.clocks = run, {}, []
-        self.older, self.nothing, self.free, self.missing = [], [], [], []
-        for barrier in BARRIERS:
-            self.take(barrier)
-
-    def take(self, barrier):
-        file = FILES.get(barrier.title, "BenchmarkIntraSM")
-        key, nothing = (barrier.level, barrier.name), False
-        for name in (file, file + suite.OLDER):
-            estimate, clock = look(self.run, barrier, name)
-            nothing = nothing or bool(estimate and estimate.nothing)
-            if estimate and not estimate.nothing and estimate.value > 0:
-                self.estimates[key] = estimate
-                self.clocks += [clock] if clock else []
-                self.older += [key] if nothing else []
-                return
-            if estimate and barrier.less and estimate.value <= 0:
-                self.free.append(barrier.name)
-                return
-        if nothing:
-            self.nothing.append(barrier.name)
-        elif not (barrier.level == "all GPUs" and self.run.environment.get("gpu_count") == "1"):
-            self.missing.append(f"{barrier.level}: {barrier.name}")
-
-
-def remarks(one):
-    if one.clocks:
-        low, high = min(one.clocks), max(one.clocks)
+def remarks(run, clocks, said):
+    """said: {what is said: names of barriers}"""
+    if clocks:
+        low, high = min(clocks), max(clocks)
         clock = f"{low:.0f}" if high - low < 1 else f"{low:.0f} to {high:.0f}"
-        yield f"Cycles are taken at the SM's clock beside each row, {clock} MHz"
-    if one.older:
-        toolkit = one.run.environment.get("cuda_toolkit_before13", "an older toolkit")
-        yield (f"Built with CUDA {toolkit}, as the newer one leaves no such barrier: "
-               f"{'; '.join(dict.fromkeys(text for _, text in one.older))}")
-    if one.nothing:
-        yield f"Removed barriers: {'; '.join(one.nothing)}"
-    if one.free:
-        yield f"No longer with the barrier than without: {'; '.join(one.free)}"
+        yield f"Cycles are taken at the SM's clock beside each row, {clock} MHz."
+    toolkit = run.environment.get("cuda_toolkit_before13", "an older toolkit")
+    for what, text in (
+            ("older", f"Built with CUDA {toolkit}, as the newer one leaves no such barrier"),
+            ("nothing", "Removed barriers"), ("free", "No longer with the barrier than without")):
+        if said[what]:
+            yield f"{text}: {'; '.join(dict.fromkeys(said[what]))}."
 
 
 def all_barriers(run, _):
     """A series for each toolkit; of each level the cheapest first."""
     chart = Chart("barriers", "", f"All barriers of {machine(run)}, by who waits", DOTS,
                   "nanoseconds", SPREAD)
-    found = Found(run)
-    estimates = {f"{level}: {text}": estimate
-                 for (level, text), estimate in found.estimates.items()}
-    levels = dict.fromkeys(barrier.level for barrier in BARRIERS if barrier.level in {
-        level for level, _ in found.estimates})
-    groups = [(level, sorted((text for text in estimates if text.startswith(f"{level}: ")),
-                             key=lambda text: estimates[text].value)) for level in levels]
+    levels, estimates, clocks, said = {}, {}, [], defaultdict(list)
+    for barrier in BARRIERS:
+        text = f"{barrier.level}: {barrier.name}"
+        estimate, clock, what = take(run, barrier)
+        if estimate:
+            levels.setdefault(barrier.level, []).append(text)
+            estimates[text] = estimate
+            clocks += [clock] * bool(clock)
+        if what != "missing":
+            said[what].append(barrier.name)
+        elif not (barrier.level == "all GPUs" and run.environment.get("gpu_count") == "1"):
+            chart.missing.append(text)
+    groups = [(level, sorted(texts, key=lambda text: estimates[text].value))
+              for level, texts in levels.items()]
     series = [Series(f"CUDA {run.environment.get(key, 'unknown')}", [
         Point(text, estimates[text], METHODS[text]) for _, texts in groups for text in texts
-        if is_older(estimates[text]) == older])
+        if (suite.OLDER in estimates[text].sources[0][0]) == older])
         for older, key in ((False, "cuda_toolkit"), (True, "cuda_toolkit_before13"))]
     chart.add(Panel("", "nanoseconds", "", series, log_x=True, groups=groups))
     chart.notes += [
         "n x t: n blocks of t threads; n per SM x t: n blocks for each SM. split_barrier is there "
         "and back. added_*: what a step of a program takes more with the barrier than without, a "
         "difference of two rows: in_use_* or cluster_exchange less the same without its barrier.",
-        *(f"{text}." for text in remarks(found))]
-    chart.missing += found.missing
+        *remarks(run, clocks, said)]
     return chart
 
 

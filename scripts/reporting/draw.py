@@ -2,6 +2,7 @@
 differ in grey as well, and the same numbers make the same files."""
 
 import io
+import itertools
 import math
 from contextlib import contextmanager
 from pathlib import Path
@@ -59,17 +60,6 @@ def tick_texts(panel):
     return list(texts), list(texts.values())
 
 
-def looks_of(chart):
-    """{name: what sets it apart}"""
-    return {name: {"color": INKS[place % len(INKS)], "marker": MARKS[place % len(MARKS)],
-                   "linestyle": DASHES[place % len(DASHES)]}
-            for place, name in enumerate(chart.names())}
-
-
-def spread_of(estimate):
-    return 0 if math.isnan(estimate.spread) else estimate.spread
-
-
 # Heat maps.
 def in_cell(estimate):
     """The study's with its two decimals, else three digits, of which two are decimals at most."""
@@ -120,7 +110,7 @@ def draw_series(axes, panel, series, look, size=3, shift=0):
     places = {point: place_of(panel, point.x) + shift for point in series.points}
     points = sorted(places, key=places.get)
     axes.errorbar([places[point] for point in points], [point.estimate.value for point in points],
-                  yerr=[spread_of(point.estimate) for point in points], markersize=size, **BARS, **look)
+                  yerr=[point.estimate.bar() for point in points], markersize=size, **BARS, **look)
     warned = [point for point in points if point.estimate.remarks]
     axes.plot([places[point] for point in warned], [point.estimate.value for point in warned],
               linestyle="none", marker=look["marker"], color=look["color"],
@@ -178,11 +168,6 @@ def time_text(nanoseconds):
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f} {unit}"
 
 
-def decade_text(nanoseconds):
-    """10 ns, 1 µs"""
-    return f"{nanoseconds:g} ns" if nanoseconds < 1e3 else f"{nanoseconds / 1e3:g} µs"
-
-
 def lines_of(panel):
     return [text for level, texts in panel.groups for text in (level, *texts)]
 
@@ -193,7 +178,7 @@ def dot_axes(axes, panel, looks):
     for series in panel.series:
         for point in series.points:
             look, estimate, line = looks[series.name], point.estimate, texts.index(point.x) + 0.5
-            spread = spread_of(estimate)
+            spread = estimate.bar()
             axes.errorbar([estimate.value], [line], markersize=3, **BARS,
                           xerr=[[min(spread, 0.9 * estimate.value)], [spread]],
                           color=look["color"], marker=look["marker"],
@@ -209,22 +194,11 @@ def dot_axes(axes, panel, looks):
     axes.tick_params(axis="y", length=0)
     axes.grid(True, color="0.88", linewidth=0.5)
     values = [estimate.value for estimate in panel.estimates()]
-    log_axis(axes.xaxis, min(values), max(values), decade_text)
+    log_axis(axes.xaxis, min(values), max(values),
+             lambda time: f"{time:g} ns" if time < 1e3 else f"{time / 1e3:g} µs")
 
 
 # All of a chart.
-def height_of(chart, row):
-    """Of the axes of a row of panels, in inches."""
-    lines = {HEAT: lambda panel: max(4, len(panel.series)), LINES: lambda panel: 1,
-             DOTS: lambda panel: len(lines_of(panel))}[chart.kind]
-    return TALL[chart.kind] * max(map(lines, row))
-
-
-def legend_columns(names, width):
-    """As many as fit, by the width of a letter."""
-    return max(1, min(len(names), int(width / (0.62 + 0.057 * max(map(len, names))))))
-
-
 def draw_row(picture, grid, chart, row, looks):
     placed = []
     for panel, place in zip(row, grid):
@@ -247,11 +221,16 @@ def draw_row(picture, grid, chart, row, looks):
 
 def picture_of(chart):
     """A matplotlib Figure; to be made and used within settings()."""
-    width, looks, rows = WIDE if chart.wide else NARROW, looks_of(chart), chart.rows_of_panels()
+    width, rows = WIDE if chart.wide else NARROW, chart.rows_of_panels()
+    looks = {name: {"color": ink, "marker": mark, "linestyle": dash} for name, ink, mark, dash in zip(
+        chart.names(), *map(itertools.cycle, (INKS, MARKS, DASHES)))}
     named = chart.kind == LINES or chart.kind == DOTS and len(looks) > 1
-    columns = legend_columns(looks, width)
+    # As many as fit, by the width of a letter.
+    columns = max(1, min(len(looks), int(width / (0.62 + 0.057 * max(map(len, looks))))))
     strip = LEGEND * (-(-len(looks) // columns) * named + chart.warned()) + 0.06
-    heights = [height_of(chart, row) for row in rows]
+    lines = {HEAT: lambda panel: max(4, len(panel.series)), LINES: lambda panel: 1,
+             DOTS: lambda panel: len(lines_of(panel))}[chart.kind]
+    heights = [TALL[chart.kind] * max(map(lines, row)) for row in rows]  # of axes, in inches
     tall = sum(heights) + len(rows) * ABOUT[chart.kind]
     whole = Figure(figsize=(width, tall + strip), constrained_layout=True)
     FigureCanvasAgg(whole)

@@ -28,6 +28,10 @@ class Estimate:
             return ""
         return rounded(self.value, self.spread) + self.marks()
 
+    def bar(self):
+        """How long it is to each side in a picture."""
+        return 0 if math.isnan(self.spread) else self.spread
+
     def marks(self):
         return "!" * bool(self.remarks) + "?" * self.wrong
 

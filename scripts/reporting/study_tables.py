@@ -25,11 +25,10 @@ THROUGHPUTS = {
     "diff_thrput": ("diff_latency", "a difference of two lengths: start-up and skew cancel")}
 
 
-def toolkits(run, file):
-    """(name of the toolkit, file) of each build that has this file."""
-    for name, key in ((file, "cuda_toolkit"), (file + suite.OLDER, "cuda_toolkit_before13")):
-        if name in run.files:
-            yield f"CUDA {run.environment.get(key, 'unknown')}", name
+def toolkits(run, program):
+    """[(name of the toolkit, file)] of each build that has it."""
+    return [(f"CUDA {run.toolkit(file) or 'unknown'}", file)
+            for file in suite.files_of(program) if file in run.files]
 
 
 def by_toolkit(builds, name, unit, study):
@@ -96,7 +95,7 @@ GROUPS = {"tile": (("any", "32"), ("any", "16")), "shuffle of a tile": (("any", 
 
 
 def table_2(run, study):
-    builds = list(toolkits(run, "BenchmarkIntraSM"))
+    builds = toolkits(run, "BenchmarkIntraSM")
     cycles = by_toolkit(builds, "Latency", "cycles", "latency_cycles")
     names = throughputs_in(*(run.section(file, "throughput") for _, file in builds))
     rates = [[Quantity(f"Throughput m({name})", "syncs/cycle", "", True, toolkit)
@@ -196,7 +195,7 @@ def table_4(run, study):
 
 
 def table_5(run, study):
-    builds = list(toolkits(run, "Reduction"))
+    builds = toolkits(run, "Reduction")
     table = Table("V", "Latency to compute the sum of 32 values (double precision)", ["Sum"],
                   by_toolkit(builds, "Latency", "cycles", "latency_cycles"), GPUS)
     for name, method in (("serial", "serial"), ("nosync", "nosync"),

@@ -11,9 +11,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
-from pages import write_pages
+from pages import spread, write_pages
 from parts import tsv
-from reporting import known_spread
 
 LONGEST_SENTENCE = 30  # words
 LONGEST_MEAN = 25  # words a sentence, of a page
@@ -309,8 +308,8 @@ class PagesTest(unittest.TestCase):
         self.assertEqual(found, [], "no row says these numbers\n" + "\n".join(found))
 
     def test_reasons_quote_no_numbers(self):
-        for spread in known_spread.read():
-            self.assertEqual(numbers_in(spread.why, False), [], spread.why)
+        for cause in spread.known_causes():
+            self.assertEqual(numbers_in(cause["why"], False), [], cause["why"])
 
     def test_version_is_the_same_everywhere(self):
         version = re.search(r"project\(syncbench VERSION ([\d.]+)",

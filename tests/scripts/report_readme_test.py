@@ -12,7 +12,6 @@ from scripts_support import ROOT, ScriptsTest
 
 # scripts_support has put scripts/ on the path
 from pages import runs as tables, write_pages
-from reporting import known_spread
 from reporting.normal import recorded_runs
 from reporting.study import FOLDER
 
@@ -47,7 +46,7 @@ class PagesTest(ReportCase):
         self.assertEqual(self.script("pages/write_pages.py").returncode, 0)
         self.assertEqual({page: page.read_text() for page in pages}, pages)
         page = self.project / names[1]
-        for line in known_spread.FILE.read_text().splitlines()[1:]:
+        for line in (FOLDER.parent / "known_spread.tsv").read_text().splitlines()[1:]:
             self.assertIn(f"| {line.split(chr(9))[0]} |", pages[page])
         page.write_text(pages[page].replace("<!-- spread.causes end -->", ""))
         self.assert_refused(self.script("pages/write_pages.py"), 2,
