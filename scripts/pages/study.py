@@ -1,14 +1,15 @@
 """What has become of the study's conclusions, by the judges of the report's Table VIII and some
 more."""
 
-from parts.means import quantity_of
+from parts.suite import OLDER
 from reporting.estimates import short_name
 from reporting.evidence import Evidence, NotMeasured
 from reporting.observations import JUDGES
-from reporting.section_claims import (BROKEN, CLAIMS, HOLDS, OPEN, OVER, alike, compared, of_cases, us)
+from reporting.section_claims import (BROKEN, CLAIMS, HOLDS, OPEN, OVER, alike, compared, of_cases,
+                                      sums_alike, sums_by_launches, throughput, us)
 from reporting.sheets import markdown_table
 from reporting.study import Study
-from reporting.study_tables import SUMMED, highest_throughput
+from reporting.study_tables import SUMMED
 from reporting.switch_model import predicted
 
 VERDICTS = {"holds": HOLDS, "works here": HOLDS, "holds in part": BROKEN, "does not hold": OVER,
@@ -65,29 +66,18 @@ OF_TABLE_8 = (
 
 def tile_size(rows):
     """Of the older toolkit: a newer one leaves nothing of this barrier."""
-    one, half = (rows.value("BenchmarkIntraSM.before13", "warp latency", "ave_cycle",
-                            method="tile_sync", thrd="32", tile=tile).mean for tile in ("1", "16"))
+    one, half = (rows.in_a_warp("tile_sync", tile, OLDER).mean for tile in ("1", "16"))
     known = rows.study.value("II", "latency_cycles", gpu="V100", type="tile")
     return HOLDS if alike(one, half) else OVER, f"{known} cycles for every size", (
         f"CUDA 11.8: {one:.0f} cycles for 1 lane, {half:.0f} for 16; CUDA 13.0: nothing is left")
 
 
 def whole_coalesced(rows):
-    whole, half = (rows.value("BenchmarkIntraSM.before13", "warp latency", "ave_cycle",
-                              method="coales_sync", thrd="32", tile=tile) for tile in ("32", "16"))
+    whole, half = (rows.in_a_warp("coales_sync", tile, OLDER) for tile in ("32", "16"))
     known = (rows.study.value("II", "latency_cycles", gpu="V100", type="coalesced", group=group)
              for group in ("32", "1-31"))
     return of_cases([compared(whole, half)]), "{} and {} cycles".format(*known), (
         f"CUDA 11.8: {whole.mean:.0f} and {half.mean:.0f}; CUDA 13.0: nothing is left")
-
-
-def shuffle_throughput(rows):
-    section = rows.run.section("BenchmarkIntraSM", "throughput")
-    row = highest_throughput(section, "tile_shufl", "32", quantity_of(section))
-    known, limit = (rows.study.number("II", column, gpu="V100", type="shuffle of a tile") for column in (
-        "throughput_sync_per_cycle", "reference_thread_op_per_cycle"))
-    return HOLDS if alike(32 * row.value, limit) else BROKEN, (
-        f"{32 * known:.1f} of {limit:g} thread op/cycle"), f"{32 * row.value:.2f}"
 
 
 def model(rows):
@@ -100,12 +90,8 @@ def model(rows):
 
 
 def older_alike(rows):
-    cycles = [rows.value("Reduction.before13", "warp level", "ave_cycle", type=SUMMED, method=method).mean
-              for method in ("tile", "coa")]
-    return HOLDS if alike(*cycles) else BROKEN, ", ".join(
-        rows.study.value("V", "latency_cycles", gpu="V100", sum=name) for name in ("tile", "coalesced")) + (
-            " cycles"), (
-        "CUDA 11.8: {:g}, {:g} cycles".format(*cycles))
+    verdict, theirs, ours = sums_alike(rows, {"tile": "tile", "coalesced": "coa"}, OLDER)
+    return verdict, theirs, f"CUDA 11.8: {ours}"
 
 
 def null_kernels(rows):
@@ -122,16 +108,6 @@ def clocks_agree(rows):
         "{:.3f} cycles by the SM's clock, {:.3f} by the CPU's".format(*cycles))
 
 
-def large_sums(rows):
-    known = [rows.study.number("VI", "GB_per_s", gpu="V100", sum=name) for name in ("implicit", "grid sync")]
-    implicit, explicit = (rows.sums("Reduction", "one GPU", method, 1)
-                          for method in ("implicit", "grid_sync"))
-    cases = [compared(explicit[size], implicit[size]) for size in implicit.keys() & explicit.keys()
-             if size >= 2 ** 30]
-    return of_cases(cases), "{:g} beside {:g} GB/s".format(*known), (
-        f"faster at {cases.count(True)} of {len(cases)} sizes, slower at {cases.count(False)}")
-
-
 def beside_cub(rows):
     sums, cub = (rows.sums("Reduction", "one GPU", method, 1) for method in ("implicit", "cub"))
     size = max(sums.keys() & cub.keys())
@@ -143,10 +119,12 @@ def beside_cub(rows):
 # Beside those of the report: section, what it says, judge.
 MORE = (("V-A", "The size of a tile changes neither latency nor throughput", tile_size),
         ("V-A", "A coalesced group is fastest with all 32 lanes", whole_coalesced),
-        ("V-A", "The throughput of the shuffle is near the guide's", shuffle_throughput),
+        ("V-A", "The throughput of the shuffle is near the guide's",
+         lambda rows: throughput(rows, "shuffle of a tile", "tile_shufl")),
         ("VII-B", "The model predicts from which size more threads pay", model),
         ("VII-C", "With an older toolkit, sums with tile and coalesced barriers cost the same", older_alike),
-        ("VII-D", "Sums of 1 GiB and more by launches are faster", large_sums),
+        ("VII-D", "Sums of 1 GiB and more by launches are faster",
+         lambda rows: sums_by_launches(rows, 2 ** 30)),
         ("VII-D", "Sums by launches are comparable to CUB", beside_cub),
         ("IX-B", "With null kernels the overhead is larger", null_kernels),
         ("IX-D", "The CPU's clock is as good as the GPU's", clocks_agree))
@@ -161,19 +139,15 @@ def judged_by(ids):
     return judge
 
 
-def order(section):
-    numerals = ("IV", "V", "VI", "VII", "VIII", "IX")
-    number, _, letter = section.partition("-")
-    return numerals.index(number), letter
-
-
 def judged(runs):
     """(section, what the study says, its numbers, {verdict: [(run, the study's numbers, those of
     the run)]})"""
     study = Study()
     known = [(section, text, said, judged_by(ids)) for section, text, said, ids in OF_TABLE_8]
     known += [(section, text, None, judge) for section, text, judge in (*CLAIMS, *MORE)]
-    for section, text, said, judge in sorted(known, key=lambda one: order(one[0])):
+    numerals = ("IV", "V", "VI", "VII", "VIII", "IX")
+    for section, text, said, judge in sorted(known, key=lambda one: (
+            numerals.index(one[0].partition("-")[0]), one[0])):
         found = {}
         for run in sorted(runs, key=lambda run: -run.gpus):
             try:

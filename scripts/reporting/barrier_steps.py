@@ -77,21 +77,14 @@ class _Shape:
     def step(self, method, blocks, threads=32, gpus=1):
         return self.measured.get((method, gpus, blocks, threads), math.nan)
 
-    def message(self):
-        """One message, or operation that returns. With a block on each SM, pairs do not wait for
-        each other."""
-        return self.step("ping_pong", self.sms) / 2
+    def message(self, peer="", order=""):
+        """One message, or operation that returns; peer: "_peer" of one to another GPU; order:
+        "_ordered" with that. With a block on each SM, pairs do not wait for each other."""
+        return self.step(f"ping_pong{peer}{order}", self.sms, 32, self.gpus if peer else 1) / 2
 
-    def order(self):
+    def order(self, peer=""):
         """What order adds to one."""
-        return at_least(0, self.step("ping_pong_ordered", self.sms) / 2 - self.message())
-
-    def peer_message(self):
-        return self.step("ping_pong_peer", self.sms, 32, self.gpus) / 2
-
-    def peer_order(self):
-        return at_least(0, self.step("ping_pong_peer_ordered", self.sms, 32, self.gpus) / 2
-                        - self.peer_message())
+        return at_least(0, self.message(peer, "_ordered") - self.message(peer))
 
     def block(self):
         return self.step("all_block_sync", self.blocks, self.threads)
@@ -171,6 +164,7 @@ class _Shape:
     def of_peer_grid(self):
         """peer_grid_barrier/protocol.hpp, and barrier_set.cuh for who meets how."""
         several = self.gpus > 1
+        peer = "_peer" * several
         leader = self.blocks > (4 if several else 8) * self.sms
         if not leader and not several:  # polls begin when the arrivals have landed
             return Steps(2 * self.block(), self.order(),
@@ -181,12 +175,11 @@ class _Shape:
             polls += self.turn(self.sms) / 2
             arrivals = (self.additions(self.blocks) / LINES if leader else
                         at_least(0, self.additions(self.blocks) - self.message()))
-        return Steps(2 * self.block(),
-                     self.order() + (self.peer_order() if several else self.order()), arrivals, polls,
-                     self.message() + (self.peer_message() if several else self.message()))
+        return Steps(2 * self.block(), self.order() + self.order(peer), arrivals, polls,
+                     self.message() + self.message(peer))
 
     def between_grids(self, messages):
         """A grid_sync before and one behind. One warp is late to the first."""
-        over = Steps(0, self.peer_order() if self.ordered else 0, 0, 0,
-                     messages * self.peer_message())
+        over = Steps(0, self.order("_peer") if self.ordered else 0, 0, 0,
+                     messages * self.message("_peer"))
         return self.of_grid_sync().plus(self.of_grid_sync(False)).plus(over)

@@ -5,7 +5,7 @@ import math
 from parts.means import value_of
 from parts import suite
 from reporting.normal import width
-from reporting.study_tables import ARRAY
+from reporting.study_tables import ARRAY, SUMMED
 
 # What the study's observations of several GPUs are judged by: the first that was measured. Its
 # barrier programs never switch peer access on, its sums do.
@@ -64,6 +64,24 @@ class Evidence:
         if math.isnan(found.mean):
             raise NotMeasured(f"no value of {file}, {title}: {cells['method']}")
         return found
+
+    def known(self, table, column, **cells):
+        """The study's number, of V100."""
+        return self.study.number(table, column, gpu="V100", **cells)
+
+    def in_a_warp(self, method, tile, older=""):
+        """Cycles; older: suite.OLDER for those of that toolkit"""
+        return self.value("BenchmarkIntraSM" + older, "warp latency", "ave_cycle", method=method,
+                          thrd="32", tile=tile)
+
+    def warp_sum(self, method, older="", kind=SUMMED):
+        """The same of a sum of 32 values"""
+        return self.value("Reduction" + older, "warp level", "ave_cycle", method=method, type=kind)
+
+    def barrier(self, file, method, gpus, blocks=1, threads=1024):
+        """ns of one of several GPUs, of so many blocks for each SM"""
+        return self.value(file, "multi-GPU latency", "avginstru", method=method, GPUcount=str(gpus),
+                          blk=str(blocks * self.run.sms), thrd=str(threads))
 
     def launch(self, method, gpus):
         """ns of one more, behind work that hides it"""

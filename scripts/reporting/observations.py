@@ -47,8 +47,7 @@ def warp_holds(rows):
 def warp_shuffle(rows):
     verdicts, texts = [], []
     for kind in ("double", "float", "int"):
-        tile, shuffle = (rows.value("Reduction", "warp level", "ave_cycle", method=method,
-                                    type=kind) for method in ("tile", "tile_shuffle"))
+        tile, shuffle = (rows.warp_sum(method, kind=kind) for method in ("tile", "tile_shuffle"))
         verdicts.append(is_less(shuffle, tile))
         texts.append(f"{shuffle.mean:g} and {tile.mean:g} of {kind}")
     return holds(*verdicts), ("cycles of a sum of 32 by shuffles of a tile and by its barrier: "
@@ -175,8 +174,7 @@ def implicit_gpus(rows):
     verdicts, texts, barriers = [], [], rows.gpus()
     for file, method, gpus in barriers:
         cpu = rows.launch("single_omp_traditional_launch", gpus)
-        barrier = rows.value(file, "multi-GPU latency", "avginstru", method=method, GPUcount=str(gpus),
-                             blk=str(rows.run.sms), thrd="1024")
+        barrier = rows.barrier(file, method, gpus)
         verdicts.append(is_less(cpu, barrier))
         texts.append(f"on {gpus} GPUs at {shape(1, 1024)}: CPU threads {us(cpu)}, "
                      f"{method} {us(barrier)}")

@@ -8,7 +8,7 @@ import statistics
 from parts.means import quantity_of, value_of
 from reporting.estimates import shape
 from reporting.evidence import NotMeasured, is_less
-from reporting.study_tables import SUMMED, highest_throughput
+from reporting.study_tables import LAUNCHES, SUMMED, highest_throughput
 
 HOLDS, OVER, BROKEN, OPEN = "holds", "turned over", "broken", "open"
 CPU, MULTI = "single_omp_traditional_launch", "multi_cooperative_launch"
@@ -43,10 +43,8 @@ def alike(*values):
 
 def launches_alike(rows):
     """The multi-device launch alone is dearer."""
-    known = [rows.study.number("I", "overhead_ns", gpu="V100", launch=launch)
-             for launch in ("traditional", "cooperative", "cooperative multi-device")]
-    means = [rows.launch(method, 1).mean
-             for method in ("traditional_launch", "cooperative_launch", MULTI)]
+    known = [rows.known("I", "overhead_ns", launch=launch) for launch in LAUNCHES]
+    means = [rows.launch(method, 1).mean for method in LAUNCHES.values()]
     cases = [alike(*means[:2]) or None, means[2] > ALIKE * means[0] or None]
     return of_cases(cases), *(
         "cooperative {1:.2f}, multi-device {2:.2f} times the traditional {0:,.0f} ns".format(
@@ -55,25 +53,27 @@ def launches_alike(rows):
 
 def coalesced_shuffle(rows):
     """A group of a whole warp is no better than a smaller one."""
-    known = rows.study.number("II", "latency_cycles", gpu="V100",
-                              type="shuffle of a coalesced group")
-    whole, half = (rows.value("BenchmarkIntraSM", "warp latency", "ave_cycle",
-                              method="coales_shufl", thrd="32", tile=tile).mean
-                   for tile in ("32", "16"))
+    known = rows.known("II", "latency_cycles", type="shuffle of a coalesced group")
+    whole, half = (rows.in_a_warp("coales_shufl", tile).mean for tile in ("32", "16"))
     verdict = HOLDS if alike(whole, half) else OVER if whole < half else BROKEN
     return verdict, f"{known:g} cycles for every size", (
         f"{whole:.0f} cycles for 32 lanes, {half:.0f} for 16")
 
 
-def block_throughput(rows):
-    known = rows.study.number("II", "throughput_sync_per_cycle", gpu="V100", type="block")
-    limit = rows.study.number("II", "reference_thread_op_per_cycle", gpu="V100", type="block")
+def throughput(rows, kind, method):
+    """Whether it is near what the guide has; kind: the study's word for the method."""
+    known, limit = (rows.known("II", column, type=kind) for column in (
+        "throughput_sync_per_cycle", "reference_thread_op_per_cycle"))
     section = rows.run.section("BenchmarkIntraSM", "throughput")
-    row = highest_throughput(section, "blocksync", "32", quantity_of(section))
+    row = highest_throughput(section, method, "32", quantity_of(section))
     if row is None:
-        raise NotMeasured("no throughput of blocksync")
+        raise NotMeasured(f"no throughput of {method}")
     return HOLDS if alike(32 * row.value, limit) else BROKEN, (
         f"{32 * known:.1f} of {limit:g} thread op/cycle"), f"{32 * row.value:.2f}"
+
+
+def block_throughput(rows):
+    return throughput(rows, "block", "blocksync")
 
 
 def fewer_threads(rows):
@@ -84,36 +84,38 @@ def fewer_threads(rows):
 
     small, large = ([cycles(threads, size) for threads in pair] for size, pair in (
         ("256", ("32", "1")), ("8192", ("32", "1024"))))
-    known = [rows.study.number("IV", column, gpu="V100", basic=basic)
-             for column, basic in (("Nm_B", "1"), ("Nl_B", "32"))]
+    known = [rows.known("IV", column, basic=basic) for column, basic in (("Nm_B", "1"), ("Nl_B", "32"))]
     return of_cases([compared(*small), compared(*large)]), (
         "switch at {:.0f} and {:,.0f} B".format(*known)), (
         "256 B: {:.0f} cycles beside {:.0f}; 8 KiB: {:,.0f} beside {:,.0f}".format(
             *(value.mean for value in (*small, *large))))
 
 
-def barriers_alike(rows):
-    known = [rows.study.number("V", "latency_cycles", gpu="V100", sum=name)
-             for name in ("volatile & tile", "tile", "coalesced")]
-    means = [rows.value("Reduction", "warp level", "ave_cycle", type=SUMMED, method=method).mean
-             for method in ("volatile_tile", "tile", "coa")]
+def sums_alike(rows, methods, older=""):
+    """methods: {what the study calls a sum: the method}"""
+    known = [rows.known("V", "latency_cycles", sum=name) for name in methods]
+    means = [rows.warp_sum(method, older).mean for method in methods.values()]
     return HOLDS if alike(*means) else BROKEN, *(
         ", ".join(f"{value:g}" for value in of) + " cycles" for of in (known, means))
 
 
-def sums_by_launches(rows):
-    known = [rows.study.number("VI", "GB_per_s", gpu="V100", sum=name)
-             for name in ("implicit", "grid sync")]
+def barriers_alike(rows):
+    return sums_alike(rows, {"volatile & tile": "volatile_tile", "tile": "tile", "coalesced": "coa"})
+
+
+def sums_by_launches(rows, least=0):
+    """Of arrays of so many bytes or more."""
+    known = [rows.known("VI", "GB_per_s", sum=name) for name in ("implicit", "grid sync")]
     implicit, explicit = (rows.sums("Reduction", "one GPU", method, 1)
                           for method in ("implicit", "grid_sync"))
-    sizes = sorted(implicit.keys() & explicit.keys())
+    sizes = [size for size in implicit.keys() & explicit.keys() if size >= least]
     if not sizes:
         raise NotMeasured("no sums by both")
     cases = [compared(explicit[size], implicit[size]) for size in sizes]
     rates = [implicit[size].mean / explicit[size].mean for size in sizes]
+    times = f"{min(rates):.3f} to {max(rates):.3f} times the rate; " * (not least)
     return of_cases(cases), "{:g} beside {:g} GB/s".format(*known), (
-        f"{min(rates):.3f} to {max(rates):.3f} times the rate; faster at {cases.count(True)} of "
-        f"{len(sizes)} sizes, slower at {cases.count(False)}")
+        f"{times}faster at {cases.count(True)} of {len(sizes)} sizes, slower at {cases.count(False)}")
 
 
 def grid_beside_launch(rows):
@@ -122,7 +124,7 @@ def grid_beside_launch(rows):
     found = section.find_all(method="grid_sync", GPUcount="1")
     smallest = rows.grid_sync(1, 32)
     cases = [compared(launch, value_of(row, "avginstru")) for row in found]
-    known = rows.study.number("I", "overhead_ns", gpu="V100", launch="traditional")
+    known = rows.known("I", "overhead_ns", launch="traditional")
     verdict = OVER if is_less(smallest, launch) else of_cases(cases)
     return verdict, f"launch {known / 1e3:.2f} µs", (
         f"launch {us(launch)} µs, {shape(1, 32)} {us(smallest)} µs, barrier faster at "
@@ -134,15 +136,10 @@ def judging(rows):
     return [(file, method, gpus) for file, method, most in rows.gpus() for gpus in range(2, most + 1)]
 
 
-def barrier(rows, file, method, gpus, blocks=1, threads=1024):
-    return rows.value(file, "multi-GPU latency", "avginstru", method=method, GPUcount=str(gpus),
-                      blk=str(blocks * rows.run.sms), thrd=str(threads))
-
-
 def gpus_beside_cpu(rows):
     cases, texts = [], []
     for which in judging(rows):
-        cpu, own = rows.launch(CPU, which[2]), barrier(rows, *which)
+        cpu, own = rows.launch(CPU, which[2]), rows.barrier(*which)
         cases.append(None if own.mean > TIMES_SLOWER * cpu.mean else compared(cpu, own))
         texts.append(f"{which[2]}: {own.mean / cpu.mean:.2f}")
     return of_cases(cases), f"up to {TIMES_SLOWER} times as long", (
@@ -166,7 +163,7 @@ def cpu_steady(rows):
     null = rows.value("ImplicitBarrier", "null kernel", "ttl", method="traditional_launch",
                       GPUCount="1", rep="1", thrd="1024")
     means = [value.mean for value in values]
-    known = rows.study.number("I", "null_kernel_ns", gpu="V100", launch="traditional")
+    known = rows.known("I", "null_kernel_ns", launch="traditional")
     near = max(*means, null.mean) <= STEADY * min(*means, null.mean)
     return HOLDS if near else BROKEN, f"null kernel {known / 1e3:.2f} µs", (
         f"1 to {rows.run.gpus} GPUs {', '.join(map(us, values))} µs, null kernel {us(null)} µs")
@@ -176,7 +173,7 @@ def gpus_beside_launch(rows):
     cases, texts = [], []
     for which in judging(rows):
         launch = rows.launch(MULTI, which[2])
-        values = [barrier(rows, *which, *of) for of in FIGURE_9]
+        values = [rows.barrier(*which, *of) for of in FIGURE_9]
         cases += [compared(value, launch) for value in values]
         texts.append(f"{which[2]}: " + ", ".join(
             f"{launch.mean / value.mean:.2f}" for value in values))
