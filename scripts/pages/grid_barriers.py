@@ -6,7 +6,6 @@ from collections import Counter
 
 from pages.recorded import RESULTS, beside, code, median, output, rows, span
 from parts import suite
-from reporting import barrier_steps
 from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
 
@@ -16,7 +15,6 @@ SHAPES_OF_TWO = ((1, 32), (1, 1024), (32, 32))
 SMS = 132  # of these GPUs
 SHAPES = ((1, 32), (1, 1024), (2, 1024), (8, 64), (32, 64))  # blocks per SM, threads
 IN_USE, MORE_WORDS = "in_use_", "in_use_4_"
-NEAR = 0.1  # of the sum of steps
 FEW, MANY = 1, 32  # blocks per SM
 # What is measured: its row, GPUs, steps in a row.
 STEPS = {"a word to another block": ("ping_pong", 1, 2),
@@ -27,8 +25,6 @@ STEPS = {"a word to another block": ("ping_pong", 1, 2),
          "an addition of each block and a poll": ("one_counter_read", 1, 1),
          "from a poll to the next, where all poll one word": ("one_word", 1, 1),
          "the threads of a block meet": ("all_block_sync", 1, 1)}
-STATES = {(1, False): "One GPU, all at once", (1, True): "One GPU, one late",
-          (2, False): "Two GPUs, all at once", (2, True): "Two GPUs, one late"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -136,13 +132,3 @@ def constants(_runs):
         [[name, code(method) + " / 2" * (steps == 2),
           *(cell(OF_TWO_GPUS, method, (blocks, 32), False, gpus, steps)
             for blocks in (FEW, MANY))] for name, (method, gpus, steps) in STEPS.items()])
-
-
-def within(_runs):
-    """How many rows are near the sum."""
-    yield from (f"Within {NEAR:.0%}:", "")
-    machines = [barrier_steps.sums(output(f"grid_barriers/{machine}"), SMS) for machine in OF_TWO_GPUS]
-    for (gpus, late), words in STATES.items():
-        found = [[abs(round(row.measured / sum(row.steps), 3) - 1) <= NEAR for row in rows
-                  if (row.gpus, row.late > 0) == (gpus, late)] for rows in machines]
-        yield f"* {words}: " + " and ".join(f"{sum(near)} of {len(near)}" for near in found) + "."

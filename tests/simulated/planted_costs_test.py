@@ -11,7 +11,6 @@ import statistics
 import sys
 
 import planted
-from reporting import barrier_steps  # from scripts/, which planted has put on the path
 from planted import (GREATEST, NUMBERS, PLANTED, RUNS, SHARED, SHOWN, SOME, STUDENT,
                      RowChecks, costs_of_methods, methods, number, of, operation, queue_end, resident)
 
@@ -273,8 +272,6 @@ RUNS.update({
     "slow_implicit": ("ImplicitBarrier", ["2", "--processes", "1", *SOME],
                       dict(gpus=2, slow_gpu=1, slow_by=1.5)),
     "slow_inter": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, slow_gpu=1, slow_by=1.5)),
-    "without_steps": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"]),
-    "steps_alone": ("BenchmarkInterSM", ["1", *SOME, "--method", "ping_pong,one_word"]),
     "streams": ("ImplicitBarrier", ["1", "--processes", "10", "--stats", "--method",
                                     "traditional_launch"],
                 dict(stream_level=0.05, first_stream=0.8)),
@@ -341,35 +338,6 @@ class Exact(RowsOfBarriers):
             run = self.check(name)
             counts = {int(row["GPUcount"]) for _, row in run.rows()}
             self.assertEqual(counts, set(range(1, run.planted["gpus"] + 1)))
-
-    def test_sums_of_steps(self):
-        """The report adds up what is planted of steps."""
-        for name, gpus in (("inter1", 1), ("inter2", 2)):
-            run = of(name)
-            p, sms = run.planted, run.planted["sms"]
-
-            def planted_of(method, blocks, threads=32):
-                step = dict(method=method, GPUcount="1", blk=blocks, thrd=threads)
-                return operation(p, step) / p["ghz"]
-
-            sums = barrier_steps.sums(run.sections, sms)
-            states = {(one.method, one.gpus, one.late > 0) for one in sums}
-            self.assertEqual(len(states), {1: 2 * 9, 2: 2 * (9 + 5)}[gpus], states)
-            for one in sums:
-                if one.method == "xiao_feng_lock":
-                    for found, value in (
-                            (one.steps.block, 2 * planted_of("all_block_sync", one.blocks, one.threads)),
-                            (one.steps.words, planted_of("ping_pong", sms) / 2),
-                            (one.steps.fences, 0),
-                            (one.steps.arrivals, planted_of("one_counter", one.blocks) * (not one.late))):
-                        self.assertAlmostEqual(found, value, delta=0.1, msg=one)
-                    NUMBERS["sums"] += 1
-
-    def test_without_steps_there_are_no_sums(self):
-        for name in ("without_steps", "steps_alone"):
-            run = of(name)
-            self.assertEqual(run.code, 0, run.errors)
-            self.assertEqual(barrier_steps.sums(run.sections, run.planted["sms"]), [])
 
     def test_every_method_has_rows_and_no_two_cost_the_same(self):
         measured = {row["method"] for name in ("intra", "inter2", "repeat")
