@@ -89,21 +89,10 @@ class Advice:
         self.options, self.steps, self.gpus = options, steps, options.gpus
         self.shape, self.work = (options.blocks, options.threads), 1e3 * options.work
         self.needs = NEEDS if self.gpus == 1 else NEEDS_OF_GPUS
-        self.ways, self.long = self.ways_at(self.work), self.ways_at(math.inf)
+        self.ways, self.long = (steps.ways(self.gpus, *self.shape, work) for work in (self.work, math.inf))
         if not self.ways:
             raise tsv.TsvError(f"{shown(steps.rows.where)}: {self.why_none()}")
         self.launches = [method for method in self.ways if is_launch(method)]
-
-    def ways_at(self, work):
-        """{method: Way} of steps of so much work"""
-        if self.gpus > 1:
-            return self.steps.ways_of_gpus(self.gpus, *self.shape, work)
-        ways = self.steps.ways(*self.shape)
-        way = self.in_one_block() and self.steps.of_one_block(self.options.threads)
-        return {**ways, IN_ONE_BLOCK: way} if way else ways
-
-    def in_one_block(self):
-        return self.gpus == self.options.blocks == 1
 
     def why_none(self):
         titles = {LADDER} if self.gpus == 1 else {BARRIERS_OF_GPUS, ROUNDS}
@@ -154,7 +143,7 @@ class Advice:
         yield (f"# take[way={min(near, key=list(self.needs).index)} fastest={fastest}]: "
                + (f"the simplest way within {PART:.0%} of the fastest" if others else
                   "the only way with rows"))
-        if self.in_one_block() and IN_ONE_BLOCK not in self.ways:
+        if self.gpus == options.blocks == 1 and IN_ONE_BLOCK not in self.ways:
             yield "# one block: `__syncthreads()` in a loop costs less than these; no row says what"
         high = self.interval(fastest)[1]
         close = [method for step, method in others

@@ -63,7 +63,8 @@ def judged(run, other, changes):
     verdict = Verdict(run, [other], partial=True, chosen=True)
     names = run.path.name, other.path.name
     out = Verdict(run, [other], True, held_out(changes, names), chosen=True)
-    return *names, verdict.judged, len(verdict.moved), verdict.level, out.level, (
+    moved = sum(row.verdict in ("faster", "slower") for row in verdict.rows)
+    return *names, verdict.judged, moved, verdict.level, out.level, (
         out.faults[0].text if out.faults else "none")
 
 

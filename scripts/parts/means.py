@@ -78,10 +78,7 @@ def compare(quantity, a, b, threshold):
     def percent(part):
         return 100 * part / abs(a.mean) if a.mean else math.nan
 
-    if a.text == b.text:
-        return Comparison(a.text, b.text, 0.0, percent(math.hypot(a.half_width, b.half_width)),
-                          "same")
-    change = percent(b.mean - a.mean)
+    change = 0.0 if a.text == b.text else percent(b.mean - a.mean)
     interval = percent(math.hypot(a.half_width, b.half_width))
     if abs(change) <= threshold:
         verdict = "same"

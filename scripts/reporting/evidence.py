@@ -74,9 +74,9 @@ class Evidence:
         return self.value("BenchmarkIntraSM" + older, "warp latency", "ave_cycle", method=method,
                           thrd="32", tile=tile)
 
-    def warp_sum(self, method, older="", kind=SUMMED):
+    def warp_sum(self, method, older=""):
         """The same of a sum of 32 values"""
-        return self.value("Reduction" + older, "warp level", "ave_cycle", method=method, type=kind)
+        return self.value("Reduction" + older, "warp level", "ave_cycle", type=SUMMED, method=method)
 
     def barrier(self, file, method, gpus, blocks=1, threads=1024):
         """ns of one of several GPUs, of so many blocks for each SM"""

@@ -157,13 +157,6 @@ def reference(key, run, other, as_is=False):
     return None
 
 
-def is_stale(key, run, file, other):
-    """Whether what a recorded row times has other code today; not between runs of one commit."""
-    mine, theirs = run.files[key[0]], other.files[file]
-    return mine.program("commit") != theirs.program("commit") and stale.is_stale(
-        theirs, key[1], key[2])
-
-
 def judged(run, runs, as_is=False):
     """Every row of a run that has a mean, as Judged. as_is: also beside rows of other code."""
     more = [other for one in runs for other in further(one)]
@@ -173,8 +166,10 @@ def judged(run, runs, as_is=False):
         for others in (runs, more):
             found = [(other, *known) for other in others
                      for known in [reference(key, run, other, as_is)] if known]
-            fresh = [known for other, file, known in found
-                     if as_is or not is_stale(key, run, file, other)]
+            # Not between runs of one commit.
+            fresh = [known for other, file, known in found if as_is
+                     or other.files[file].program("commit") == run.files[key[0]].program("commit")
+                     or not stale.is_stale(other.files[file], key[1], key[2])]
             if fresh:
                 return judge(quantity, value, fresh)
             had_stale = had_stale or bool(found)
@@ -223,12 +218,6 @@ def environment_differences(run, recorded):
     found = ([key, *(one.environment.get(key, "–") for one in runs)]
              for key in dict.fromkeys(key for one in runs for key in one.environment))
     return [line for line in found if line[0] != "date_utc" and len(set(line[1:])) > 1]
-
-
-def moved(rows):
-    """Those that are faster or slower, those that moved most first."""
-    return sorted((row for row in rows if row.verdict in ("faster", "slower")),
-                  key=lambda row: -abs(row.change))
 
 
 def lines_of_tsv(part):

@@ -47,7 +47,8 @@ def warp_holds(rows):
 def warp_shuffle(rows):
     verdicts, texts = [], []
     for kind in ("double", "float", "int"):
-        tile, shuffle = (rows.warp_sum(method, kind=kind) for method in ("tile", "tile_shuffle"))
+        tile, shuffle = (rows.value("Reduction", "warp level", "ave_cycle", method=method,
+                                    type=kind) for method in ("tile", "tile_shuffle"))
         verdicts.append(is_less(shuffle, tile))
         texts.append(f"{shuffle.mean:g} and {tile.mean:g} of {kind}")
     return holds(*verdicts), ("cycles of a sum of 32 by shuffles of a tile and by its barrier: "

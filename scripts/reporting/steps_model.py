@@ -178,9 +178,15 @@ class Steps:
             (blocks, threads), (self.rows.sms, LADDER_SHAPE[1]))]
         return None if None in costs else Way(*(part + costs[0] - costs[1] for part in way))
 
-    def ways(self, blocks, threads):
-        """{method: Way} on one GPU"""
-        ways = {method: self.of_shape(method, blocks, threads) for method in NEEDS}
+    def ways(self, gpus, blocks, threads, work):
+        """{method: Way}, on several GPUs at so much work"""
+        if gpus == 1:
+            ways = {method: self.of_shape(method, blocks, threads) for method in NEEDS}
+            ways[IN_ONE_BLOCK] = self.of_one_block(threads) if blocks == 1 else None
+        else:
+            ways = {method: self.round(method, gpus, blocks, threads, work) for method in NEEDS_OF_GPUS}
+            barrier = self.barrier("peer_grid_sync", gpus, blocks, threads)
+            ways["peer_grid_sync"] = None if barrier is None else Way(0, barrier)
         return {method: way for method, way in ways.items() if way}
 
     def of_one_block(self, threads):
@@ -249,10 +255,3 @@ class Steps:
             return None
         return Way(pace or 0, on_line({math.log(of): seam for of, seam in seams.items()},
                                       math.log(max(work, 1))))
-
-    def ways_of_gpus(self, gpus, blocks, threads, work):
-        """{method: Way at so much work} on several"""
-        barrier = self.barrier("peer_grid_sync", gpus, blocks, threads)
-        ways = {method: self.round(method, gpus, blocks, threads, work) for method in NEEDS_OF_GPUS}
-        ways["peer_grid_sync"] = None if barrier is None else Way(0, barrier)
-        return {method: way for method, way in ways.items() if way}

@@ -40,10 +40,9 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 
 class Verdict:
-    """faults: the gravest first; unexplained: rows beyond their bounds, the slowest first;
-    judged, not_judged: how many rows have a recorded one, and how many none; stale: methods whose
-    recorded rows are all stale. runs: those to compare with; rows,
-    moved, lacking: of normal.judged(), .moved() and .lacking()."""
+    """faults: the gravest first; judged, not_judged: how many rows have a recorded one, and how many none;
+    stale: methods whose recorded rows are all stale. runs: those to compare with; rows, lacking: of
+    normal.judged() and .lacking()."""
 
     def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
                  as_is=False):
@@ -53,9 +52,8 @@ class Verdict:
         self.runs = recorded if chosen else normal.references(run, recorded)
         self.chosen = chosen
         self.rows = normal.judged(run, self.runs, as_is)
-        self.moved = normal.moved(self.rows)
         self.lacking = normal.lacking(run, self.runs)
-        self.faults, self.unexplained, self.judged, self.not_judged = [], [], 0, len(self.rows)
+        self.faults, self.judged, self.not_judged = [], 0, len(self.rows)
         self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
         if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
@@ -80,8 +78,6 @@ class Verdict:
 
     def _judge(self, run, partial, known_bounds):
         rows = [row for row in self.rows if row.low == row.low]
-        self.unexplained = sorted(filter(known_bounds.exceeds, rows), key=bounds.change,
-                                  reverse=True)
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
         if not self.chosen:
             self._files(run)
@@ -89,7 +85,7 @@ class Verdict:
         self._gpus(run)
         self._said(run)
         self._wrong(run)
-        self._methods(rows, run)
+        self._methods(rows, run, known_bounds)
         self._impossible(run)
         self._groups(rows)
         if self.runs and not self.chosen:
@@ -218,11 +214,10 @@ class Verdict:
                 self._add("unknown", f"{count} of {total[file]} rows are not judged, as no "
                           f"recorded run has them ({file})")
 
-    def _methods(self, rows, run):
+    def _methods(self, rows, run, known_bounds):
         """Of each method on as many GPUs what is beyond its bounds."""
-        beyond = {id(row.row) for row in self.unexplained}
         for where, group in by_method(rows, run):
-            bad = [row for row in group if id(row.row) in beyond]
+            bad = list(filter(known_bounds.exceeds, group))
             far = [row for row in bad if bounds.change(row) >= BROKEN]
             broken = len(far) >= min(FEW, len(group))
             if bad:
@@ -232,8 +227,7 @@ class Verdict:
     def _impossible(self, run):
         """Single rows whose program does not say why they are so."""
         for where, group in by_method(self.rows, run):
-            bad = [row for row in group if cannot_be(row)
-                   and not run.section(*row.key[:2]).said_of(row.row, "no-rate")]
+            bad = [row for row in group if cannot_be(row) and not row.row.said("no-rate")]
             if bad:
                 self._add("look", f"{where}: {len(bad)} of {len(group)} rows have no value, or one "
                           "that cannot be", bad)
