@@ -42,16 +42,6 @@ class Panel:
     def estimates(self):
         return [point.estimate for series in self.series for point in series.points]
 
-    def drop_what_has_no_logarithm(self):
-        """Differences can be noise; their names."""
-        dropped = []
-        for series in self.series:
-            dropped += [f"{series.name} at {point.x}, which is not above 0"
-                        for point in series.points if not point.estimate.value > 0]
-            series.points = [point for point in series.points if point.estimate.value > 0]
-        self.series = [series for series in self.series if series.points]
-        return dropped
-
 
 class Chart:
     """A picture. name: of its files; label: "Figure 5", "" where the study has none; unit: of
@@ -71,8 +61,11 @@ class Chart:
 
     def add(self, panel, looked_for=None):
         """The panel where it has anything; looked_for: its name where it should have."""
-        if self.kind != LINES or panel.log_y:
-            self.missing += panel.drop_what_has_no_logarithm()
+        if self.kind != LINES or panel.log_y:  # differences can be noise, without a logarithm
+            self.missing += [f"{series.name} at {point.x}, which is not above 0" for series in panel.series
+                             for point in series.points if not point.estimate.value > 0]
+            panel.series = [Series(series.name, kept) for series in panel.series for kept in [
+                [point for point in series.points if point.estimate.value > 0]] if kept]
         if panel.series:
             self.panels.append(panel)
         elif looked_for:
@@ -93,17 +86,13 @@ class Chart:
             rows[-1].append(panel)
         return rows
 
-    def unit_of(self, panel):
-        return self.unit or panel.y
-
     def measured(self):
         """Whether the run has anything of it."""
         return any(not of_study(estimate) for estimate in self.estimates())
 
     def names(self):
         """Of all series, each once."""
-        return list(dict.fromkeys(series.name for panel in self.panels
-                                  for series in panel.series))
+        return list(dict.fromkeys(series.name for _, series, _ in self.rows()))
 
     def legend(self):
         """What the names of methods in the picture mean, a sentence or ""."""

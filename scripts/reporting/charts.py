@@ -29,7 +29,7 @@ def lines_of_tsv(chart):
     yield "\t".join(COLUMNS)
     for panel, series, point in chart.rows():
         estimate = point.estimate
-        yield "\t".join((panel.name, series.name, str(point.x), chart.unit_of(panel),
+        yield "\t".join((panel.name, series.name, str(point.x), chart.unit or panel.y,
                          f"{estimate.value:.10g}", f"{estimate.spread:.10g}",
                          "!" * bool(estimate.remarks), estimate.where()))
 
@@ -64,21 +64,15 @@ class Pictures:
         return self.drawn.get(path, {}).get("png")
 
 
-def in_two_lines(shown, sentences):
-    """(the caption of what is shown and of the sentences that have room, the others)"""
-    others = []
-    for sentence in sentences:
-        if len(f"{shown} {sentence}") > TWO_LINES:
-            others.append(sentence)
-        else:
-            shown += f" {sentence}"
-    return shown, others
-
-
 def latex(chart, path):
     """The lines of a file to \\input; the path of the picture is from the folder of the report."""
     first, *notes = chart.caption()
-    caption, others = in_two_lines(f"{first} {chart.about}.", filter(None, (*notes, chart.legend())))
+    caption, others = f"{first} {chart.about}.", []
+    for sentence in filter(None, (*notes, chart.legend())):
+        if len(f"{caption} {sentence}") > TWO_LINES:  # what has no room is a comment
+            others.append(sentence)
+        else:
+            caption += f" {sentence}"
     kind = "figure*" if chart.wide else "figure"
     label = re.sub("[^A-Za-z0-9]+", "-", "-".join(Path(path).parts[1:]))
     yield "% Needs \\usepackage{graphicx}."

@@ -132,22 +132,16 @@ SHORT = {**dict.fromkeys(("tile_sync", "block_32", "cluster", "grid_1x1024", "gr
          "peer_grid_sync_4": "", "launch": ", ten streams", "graph": "", "programmatic": ""}
 
 
-def short():
-    """The headlines of SHORT."""
-    known = {one.name: one for one in (*IN_ONE_GPU, *of_gpus(2), *of_gpus(4))}
-    return [known[name]._replace(label=known[name].label + more) for name, more in SHORT.items()]
-
-
 def short_lines(runs):
     """For a terminal: a column for each run."""
-    lines = [(headline, [headline.find(run) for run in runs]) for headline in short()]
-    lines = [(headline, found) for headline, found in lines if any(found)]
+    known = {one.name: one for one in (*IN_ONE_GPU, *of_gpus(2), *of_gpus(4))}
+    lines = [(f"{plain(known[name].label)}{more}, {known[name].unit}", [known[name].find(run) for run in runs])
+             for name, more in SHORT.items()]
+    lines = [(label, found) for label, found in lines if any(found)]
     if lines:
-        yield from right_aligned([("What a barrier costs", *(
-            f"{run.gpus} {short_name(run)}" for run in runs)), *(
-                (f"{plain(headline.label)}, {headline.unit}", *(
-                    one and one.estimate.text() or "-" for one in found))
-                for headline, found in lines)])
+        yield from right_aligned([
+            ("What a barrier costs", *(f"{run.gpus} {short_name(run)}" for run in runs)), *(
+                (label, *(one and one.estimate.text() or "-" for one in found)) for label, found in lines)])
     names = legend(next(one.row["method"] for one in found if one) for _, found in lines)
     yield from textwrap.wrap(names.replace("`", ""), 98, initial_indent="  ", subsequent_indent="  ")
 

@@ -159,27 +159,17 @@ def tex_cells(sheet):
                else tex_number(text) for place, text in enumerate(row)]
 
 
-def tex_heads(sheet):
-    for place, text in enumerate(sheet.head):
-        yield tex_code(text) if place < len(sheet.widths or ()) else tex_head(
-            text, "l" if place < sheet.labels else "r")
-
-
 def head_lines(text, columns=1):
     return [line for part in times(text).split(", ") for line in textwrap.wrap(
         part, TEX_HEAD * columns, break_long_words=False, break_on_hyphens=False)]
-
-
-def wide_letters(text):
-    """As how many letters it is wide; capitals are wider."""
-    return len(text) + 0.35 * sum(map(str.isupper, text))
 
 
 def tex_fit(sheet, kind):
     """(size, gap): the largest with which the table is as wide as its place, about."""
     wide, given = TEX_WIDTHS[kind], sheet.widths or ()
     columns = list(zip(*sheet.texts()))[len(given):]
-    letters = sum(max([*map(wide_letters, head_lines(head)), *map(len, texts)])
+    letters = sum(max([*(len(line) + 0.35 * sum(map(str.isupper, line))  # capitals are wider
+                         for line in head_lines(head)), *map(len, texts)])
                   for head, texts in zip(sheet.head[len(given):], columns))
     for size, letter in TEX_SIZES[sheet.kind == "words":]:
         for gap in TEX_GAPS:
@@ -204,7 +194,8 @@ def latex(sheet, label):
     yield rf"\begin{{tabular}}{{@{{}}{columns}@{{}}}}"
     yield r"  \toprule"
     yield from tex_over(sheet)
-    yield tex_row(tex_heads(sheet))
+    yield tex_row(tex_code(text) if place < len(sheet.widths or ()) else tex_head(
+        text, "l" if place < sheet.labels else "r") for place, text in enumerate(sheet.head))
     yield r"  \midrule"
     yield from map(tex_row, tex_cells(sheet))
     yield r"  \bottomrule"

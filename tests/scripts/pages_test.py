@@ -258,7 +258,7 @@ class PagesTest(unittest.TestCase):
 
     def test_what_is_wrong_is_told(self):
         """Each in one line; what is code, a table or a rendered part says nothing wrong."""
-        part = "<!-- sample: x -->\n\n| 985.77 |\n\n<!-- sample end -->\n"
+        part = "<!-- runs.sample: x -->\n\n| 985.77 |\n\n<!-- runs.sample end -->\n"
         for text, line, what in (
                 (f"# A\n\nShort.\nThis has words{39 * ' and'}.\n", 4, "a sentence of 42 words"),
                 (f"It has{24 * ' ten'}.\n", 1, "26.0 words a sentence on average"),
