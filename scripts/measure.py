@@ -151,7 +151,7 @@ def plan_of_run(options, gpus):
     """The same of what was asked for."""
     if options.program:
         name, words = step(options.build, suite.BY_NAME[options.program], gpus, None)
-        return [(name, [word for word in words if word not in options.more] + options.more)]
+        return [(name, words + [word for word in options.more if word not in words[2:]])]  # --stats
     for_older = not options.method or lacking(options.build, options.method)
     older = usable_older(options.older, options.build, [
         program.name for program in suite.PROGRAMS if program.older_toolkit and for_older])

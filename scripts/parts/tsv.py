@@ -140,7 +140,7 @@ class Section:
         # said; the labels that the program may choose anew in each run.
         self.main, self.chosen = None, ()
         self.annotations = []  # below the header
-        self._by_method = self._said = None  # rows, annotations
+        self._said = None  # {method: annotations}
 
     def describe(self, said):
         """Takes its line section[...], an Annotation."""
@@ -171,12 +171,8 @@ class Section:
 
     def rows_of(self, said):
         """The rows that an Annotation is of; none where it is of the whole section."""
-        if self._by_method is None:
-            self._by_method = defaultdict(list)
-            for row in self.rows:
-                self._by_method[row["method"]].append(row)
-        return [row for row in self._by_method.get(said.method, ())
-                if said.cells.items() <= row.items()]
+        return [row for row in self.rows
+                if row["method"] == said.method and said.cells.items() <= row.items()]
 
     def said_of(self, row, tag=None):
         """The Annotations of a row that are warnings, or have this tag."""
@@ -218,9 +214,8 @@ class Output(list):
         if "set" in row:
             return row["set"] in sets
         # A row of an older program: of which set is not known.
-        return (not has_others and any(section.title == title for section in self)
-                and any(row["method"] == other["method"] for section in self
-                        for other in section.rows))
+        return (not has_others and title in [section.title for section in self]
+                and any(section.find_all(method=row["method"]) for section in self))
 
     def has_skipped(self, method):
         """Whether it says why a method has no rows; that a shape does not fit is none."""

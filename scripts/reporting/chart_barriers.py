@@ -19,36 +19,38 @@ def named(method, less):
     return f"added_{method.removeprefix('in_use_')}" if less else method
 
 
+def in_sm(level, of, title, method, less=None, **cells):
+    return Barrier(level, f"{named(method, less)}, {of}", title, "m(ave_cycle)", method, cells, less)
+
+
 def warp(method, tile, less=None):
-    return Barrier("warp", f"{named(method, less)}, {tile} lanes", "warp latency", "m(ave_cycle)", method,
-                   {"thrd": "32", "tile": tile}, less)
+    return in_sm("warp", f"{tile} lanes", "warp latency", method, less, thrd="32", tile=tile)
 
 
 def block(method, threads):
-    return Barrier("block", f"{method}, {threads} threads", "block latency", "m(ave_cycle)",
-                   method, {"thrd": threads})
+    return in_sm("block", f"{threads} threads", "block latency", method, thrd=threads)
 
 
 def part(method, tile, less=None):
-    return Barrier("block", f"{named(method, less)}, {tile}{' of 1024' * (tile != '1024')} threads",
-                   "group latency", "m(ave_cycle)", method, {"thrd": "1024", "tile": tile}, less)
+    return in_sm("block", f"{tile}{' of 1024' * (tile != '1024')} threads", "group latency", method, less,
+                 thrd="1024", tile=tile)
 
 
 def cluster(method, blocks, less=None):
-    return Barrier("cluster", f"{named(method, less)}, {blocks} x 1024", "group latency", "m(ave_cycle)",
-                   method, {"thrd": "1024", "tile": blocks}, less)
+    return in_sm("cluster", f"{blocks} x 1024", "group latency", method, less, thrd="1024", tile=blocks)
+
+
+def across(method, title, column, blocks, threads, **gpus):
+    return Barrier("all GPUs" if ALL in gpus.values() else "one GPU", f"{method}, {shape(blocks, threads)}",
+                   title, column, method, {**gpus, "blk": (SM, blocks), "thrd": str(threads)})
 
 
 def grid(method, title, blocks, threads, gpus):
-    return Barrier("all GPUs" if gpus == ALL else "one GPU",
-                   f"{method}, {shape(blocks, threads)}", title, "m(avginstru)", method,
-                   {"GPUcount": gpus, "blk": (SM, blocks), "thrd": str(threads)})
+    return across(method, title, "m(avginstru)", blocks, threads, GPUcount=gpus)
 
 
 def launch(method, gpus):
-    return Barrier("all GPUs" if gpus == ALL else "one GPU", f"{method}, {shape(1, 1024)}",
-                   "sleep kernel", "m(ovh)", method,
-                   {"GPUCount": gpus, "blk": (SM, 1), "thrd": "1024"})
+    return across(method, "sleep kernel", "m(ovh)", 1, 1024, GPUCount=gpus)
 
 
 GRID, GPUS = "grid latency", "multi-GPU latency"
@@ -90,11 +92,10 @@ FILES = {"grid latency": "BenchmarkInterSM", "multi-GPU latency": "BenchmarkInte
 
 def clock_of(run, row):
     """Of the SM in MHz: noted with the row, else what the GPU was set to; None: unknown."""
-    text = row.get("clock", "nan")
-    if text == "nan" or not float(text) > 0:
-        found = re.match(r"(\d{1,15}) MHz", run.environment.get("sm_clock_application", ""))
-        return float(found[1]) if found else None
-    return float(text)
+    if float(row.get("clock", "nan")) > 0:
+        return float(row["clock"])
+    found = re.match(r"(\d{1,15}) MHz", run.environment.get("sm_clock_application", ""))
+    return found and float(found[1])
 
 
 def less_than(estimate, other):

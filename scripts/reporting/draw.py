@@ -55,9 +55,8 @@ def log_axis(axis, low, high, text="{:g}".format):
 
 
 def tick_texts(panel):
-    """Where x is marked, and with what."""
-    texts = panel.ticks if isinstance(panel.ticks, dict) else {x: str(x) for x in panel.ticks}
-    return list(texts), list(texts.values())
+    """{where x is marked: with what}"""
+    return panel.ticks if isinstance(panel.ticks, dict) else {x: str(x) for x in panel.ticks}
 
 
 # Heat maps.
@@ -79,7 +78,7 @@ def heat_axes(axes, panel, chart, lines):
     """lines: the most of the panels beside it."""
     values = [estimate.value for estimate in chart.estimates()]
     colours = ScalarMappable(LogNorm(min(values), max(*values, 1.01 * min(values))), COLOURS)
-    columns, texts = tick_texts(panel)
+    columns = list(tick_texts(panel))
     for line, series in enumerate(panel.series):
         for point in series.points:
             colour = colours.to_rgba(point.estimate.value)
@@ -91,7 +90,7 @@ def heat_axes(axes, panel, chart, lines):
     axes.set(xlim=(0, len(columns)), ylim=(lines, 0), xlabel=panel.x, ylabel=panel.y,
              title=f"{panel.title} ({UNITS.get(chart.unit, chart.unit)})")
     axes.set_xticks([place + 0.5 for place in range(len(columns))])
-    axes.set_xticklabels(texts)
+    axes.set_xticklabels(list(tick_texts(panel).values()))
     axes.set_yticks([place + 0.5 for place in range(len(panel.series))])
     axes.set_yticklabels([series.name for series in panel.series])
     axes.tick_params(length=0)
@@ -100,19 +99,13 @@ def heat_axes(axes, panel, chart, lines):
 
 
 # Line charts.
-def place_of(panel, x):
-    """Where it is drawn; texts stand at 0, 1, ..., in the order of the ticks."""
-    return panel.ticks.index(x) if isinstance(x, str) else x
-
-
-def draw_series(axes, panel, series, look, size=3, shift=0):
+def draw_series(axes, series, look, size=3, shift=0):
     """Marks of so many points with bars, open where the run warns."""
-    places = {point: place_of(panel, point.x) + shift for point in series.points}
-    points = sorted(places, key=places.get)
-    axes.errorbar([places[point] for point in points], [point.estimate.value for point in points],
+    points = sorted(series.points, key=lambda point: point.x)
+    axes.errorbar([point.x + shift for point in points], [point.estimate.value for point in points],
                   yerr=[point.estimate.bar() for point in points], markersize=size, **BARS, **look)
     warned = [point for point in points if point.estimate.remarks]
-    axes.plot([places[point] for point in warned], [point.estimate.value for point in warned],
+    axes.plot([point.x + shift for point in warned], [point.estimate.value for point in warned],
               linestyle="none", marker=look["marker"], color=look["color"],
               markerfacecolor="white", markersize=size, zorder=3)
 
@@ -121,9 +114,9 @@ def line_axes(axes, panel, looks):
     for place, series in enumerate(panel.series):
         if panel.joined:
             shift = 0.05 * (place - (len(panel.series) - 1) / 2) if panel.shows else 0
-            draw_series(axes, panel, series, looks[series.name], shift=shift)
+            draw_series(axes, series, looks[series.name], shift=shift)
         else:  # the first may lie below another
-            draw_series(axes, panel, series, {**looks[series.name], "linestyle": "none"},
+            draw_series(axes, series, {**looks[series.name], "linestyle": "none"},
                         2.5 if place else 4)
     for level in panel.levels:
         draw_level(axes, panel, level)
@@ -137,9 +130,8 @@ def line_axes(axes, panel, looks):
         low, high = axes.get_ylim()
         axes.set_ylim(min(low, panel.shows[0]), max(high, panel.shows[1]))
     if panel.ticks:
-        marked, texts = tick_texts(panel)
-        axes.xaxis.set_major_locator(ticker.FixedLocator([place_of(panel, x) for x in marked]))
-        axes.xaxis.set_major_formatter(ticker.FixedFormatter(texts))
+        axes.xaxis.set_major_locator(ticker.FixedLocator(list(tick_texts(panel))))
+        axes.xaxis.set_major_formatter(ticker.FixedFormatter(list(tick_texts(panel).values())))
         axes.xaxis.set_minor_locator(ticker.NullLocator())
     axes.set(xlabel=panel.x, ylabel=panel.y, title=panel.title)
     axes.grid(True, color="0.9", linewidth=0.5)
@@ -163,8 +155,7 @@ def draw_level(axes, panel, level):
 # Dot charts: a line for each text of the groups, from the top, below the group's own name.
 def time_text(nanoseconds):
     """12.3 ns, 4.56 µs"""
-    unit, factor = ("ns", 1) if nanoseconds < 999.5 else ("µs", 1e-3)
-    value = nanoseconds * factor
+    value, unit = (nanoseconds, "ns") if nanoseconds < 999.5 else (nanoseconds / 1e3, "µs")
     return f"{value:.{max(0, 2 - math.floor(math.log10(value)))}f} {unit}"
 
 

@@ -202,15 +202,11 @@ def implicit_few_steps(rows):
         "some are faster by CPU threads and none slower")
 
 
-def programmability(rows):
-    return "not measured", "no row can tell", ""
-
-
 # By the names that results/ipdps20/table_8.tsv has for them.
 JUDGES = {judge.__name__: judge for judge in (
     warp_holds, warp_shuffle, block_warps, grid_blocks, grid_two_blocks, grid_part, gpus_both,
-    gpus_acceptable, gpus_part, implicit_one_gpu, implicit_gpus, implicit_few_steps,
-    programmability)}
+    gpus_acceptable, gpus_part, implicit_one_gpu, implicit_gpus, implicit_few_steps)}
+JUDGES["programmability"] = lambda rows: ("not measured", "no row can tell", "")
 
 
 def judged(run, study, table, known):
