@@ -110,7 +110,8 @@ def measured_verdicts(options, recorded, folder):
         verdict = run and Verdict(run, recorded, partial=True)
         others = [other for other in of_gpus if other is not run]
         if verdict and not verdict.runs and what and len(others) > 1:
-            faults.extend(Verdict(run, others, partial=True).slower())
+            faults.extend(fault for fault in Verdict(run, others, partial=True).faults
+                          if any(row.verdict == "slower" for row in fault.rows))
         yield what, verdict, faults
 
 

@@ -90,7 +90,7 @@ def model(rows):
 
 
 def older_alike(rows):
-    verdict, theirs, ours = sums_alike(rows, {"tile": "tile", "coalesced": "coa"}, OLDER)
+    verdict, theirs, ours = sums_alike(rows, ("tile", "coalesced"), OLDER)
     return verdict, theirs, f"CUDA 11.8: {ours}"
 
 

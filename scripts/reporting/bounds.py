@@ -56,7 +56,7 @@ def beyond(value, row):
     """In percent, above 0 if it takes longer than all recorded rows."""
     if not (value > 0 and row.low > 0):
         return 0.0 if row.low <= value <= row.high else math.nan
-    ratio = value / row.high if value > row.high else value / row.low if value < row.low else 1
+    ratio = value / min(max(value, row.low), row.high)
     if row.quantity in means.MORE_IS_FASTER:
         ratio = 1 / ratio
     return 100 * (ratio - 1) if ratio >= 1 else 100 * (1 - 1 / ratio)

@@ -162,8 +162,8 @@ class Table:
     def add(self, study, labels, estimates=None, **cells):
         """A line: its estimates beside the study's rows with these cells."""
         self.known = {gpu: study.toolkit(gpu) for gpu in self.gpus}
-        known = {gpu: [quantity.study and study.value(self.number, quantity.study, gpu=gpu, **cells)
-                       for quantity in self.quantities] if cells else None
+        known = {gpu: [study.value(self.number, quantity.study, gpu=gpu, **cells)
+                       if cells and quantity.study else None for quantity in self.quantities]
                  for gpu in self.gpus}
         self.lines.append(Line(labels, estimates or [None] * len(self.quantities), known))
 
@@ -178,17 +178,15 @@ class Table:
             if quantity.measured:
                 yield place, quantity, None
             for gpu in self.gpus:
-                if any((line.study.get(gpu) or {place: None})[place] for line in self.lines):
+                if any(line.study[gpu][place] for line in self.lines):
                     yield place, quantity, gpu
 
     def cells(self, line):
         """What stands behind the labels, in the order of sides()."""
         for place, _, gpu in self.sides():
             estimate = None if gpu else line.estimates[place]
-            if estimate:
-                yield Cell(estimate.text() or "–", estimate.where())
-            else:
-                yield (line.study.get(gpu) or {place: None})[place] or "–"
+            yield Cell(estimate.text() or "–", estimate.where()) if estimate else (
+                gpu and line.study[gpu][place] or "–")
 
     def below(self):
         """The sentences below it."""
@@ -203,20 +201,17 @@ class Table:
         if any(estimate and estimate.remarks for line in self.lines for estimate in line.estimates):
             yield WARNED
 
-    def head(self, run, quantity, gpu):
-        """Of a column: H200, CUDA 13.0"""
-        toolkit = self.known[gpu] if gpu else quantity.toolkit
-        name = gpu or short_name(run)
-        return f"{name}, {toolkit}" if self.by_toolkit() else name
-
     def sheet(self, run):
         sides = list(self.sides())
         above = Counter((quantity.name, quantity.unit) for _, quantity, _ in sides)
         toolkit = f"CUDA {run.environment.get('cuda_toolkit', 'unknown')}"
         of_one = self.quantities and not self.by_toolkit()
+        heads = [(gpu or short_name(run)) + (  # H200, CUDA 13.0
+            f", {self.known[gpu] if gpu else quantity.toolkit}" if self.by_toolkit() else "")
+                 for _, quantity, gpu in sides]
         return Sheet(
             f"{run.mark}{self.title}. {run.about(toolkit if of_one else '')}", len(self.labels),
-            [*self.labels, *(self.head(run, quantity, gpu) for _, quantity, gpu in sides)],
+            [*self.labels, *heads],
             "numbers" if self.quantities else "words", self.number,
             [(*name, width) for name, width in above.items()], self.widths, self.legend,
             [[*line.labels, *self.cells(line)] for line in self.lines], self.below())

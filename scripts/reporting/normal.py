@@ -78,18 +78,17 @@ def further(run):
     return found
 
 
-def _rows(run):
-    return {name: [section.rows for section in output] for name, output in run.files.items()}
-
-
 def references(run, recorded):
     """All of the same kind of GPU, without the run itself; a simulated one's are simulated, too: costs
     that are made up say nothing beside measured ones."""
+    def rows_of(run):
+        return {name: [section.rows for section in output] for name, output in run.files.items()}
+
     # GPUs of one node may have been measured in the same second.
     return [other for other in recorded
             if other.environment.get("gpu") == run.environment.get("gpu")
             and other.simulated == run.simulated
-            and (other.environment != run.environment or _rows(other) != _rows(run))]
+            and (other.environment != run.environment or rows_of(other) != rows_of(run))]
 
 
 def width(value):

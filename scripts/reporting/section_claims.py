@@ -8,7 +8,7 @@ import statistics
 from parts.means import quantity_of, value_of
 from reporting.estimates import shape
 from reporting.evidence import NotMeasured, is_less
-from reporting.study_tables import LAUNCHES, SUMMED, highest_throughput
+from reporting.study_tables import LAUNCHES, SUMMED, SUMS, highest_throughput
 
 HOLDS, OVER, BROKEN, OPEN = "holds", "turned over", "broken", "open"
 CPU, MULTI = "single_omp_traditional_launch", "multi_cooperative_launch"
@@ -91,16 +91,16 @@ def fewer_threads(rows):
             *(value.mean for value in (*small, *large))))
 
 
-def sums_alike(rows, methods, older=""):
-    """methods: {what the study calls a sum: the method}"""
-    known = [rows.known("V", "latency_cycles", sum=name) for name in methods]
-    means = [rows.warp_sum(method, older).mean for method in methods.values()]
+def sums_alike(rows, names, older=""):
+    """names: of sums, as the study has them"""
+    known = [rows.known("V", "latency_cycles", sum=name) for name in names]
+    means = [rows.warp_sum(SUMS.get(name, name), older).mean for name in names]
     return HOLDS if alike(*means) else BROKEN, *(
         ", ".join(f"{value:g}" for value in of) + " cycles" for of in (known, means))
 
 
 def barriers_alike(rows):
-    return sums_alike(rows, {"volatile & tile": "volatile_tile", "tile": "tile", "coalesced": "coa"})
+    return sums_alike(rows, ("volatile & tile", "tile", "coalesced"))
 
 
 def sums_by_launches(rows, least=0):

@@ -41,17 +41,10 @@ class Study:
         self.figures = {name: rows(f"figure_{name}.tsv") for name in FIGURES}
         tsv.check_folder(folder, data)
 
-    def find(self, table, **cells):
-        """The first row of a table with these cells, or None."""
-        return next((row for row in self.tables[table]
-                     if all(row.get(column) == text for column, text in cells.items())), None)
-
     def value(self, table, column, **cells):
-        """A number as the study prints it, or None where it has none."""
-        row = self.find(table, **cells)
-        if row is None or row[column] == "nan":
-            return None
-        return row[column]
+        """A number as the study prints it, of the first row with these cells; None where it has none."""
+        text = next((row[column] for row in self.tables[table] if cells.items() <= row.items()), "nan")
+        return None if text == "nan" else text
 
     def toolkit(self, gpu):
         """That its numbers of this GPU are of: CUDA 10.0."""

@@ -17,6 +17,8 @@ LAUNCHES = {"traditional": "traditional_launch", "cooperative": "cooperative_lau
             "cooperative multi-device": "multi_cooperative_launch"}
 TYPES = {"tile": "tile_sync", "shuffle of a tile": "tile_shufl", "coalesced": "coales_sync",
          "shuffle of a coalesced group": "coales_shufl", "block": "blocksync"}
+SUMS = {"volatile & tile": "volatile_tile", "coalesced": "coa", "tile shuffle": "tile_shuffle",
+        "coalesced shuffle": "coa_shuffle", "grid sync": "grid_sync", "CUB": "cub"}
 ARRAY = "float"  # Table VI: the study does not say of what
 # Mean of a throughput -> the mean of its time, what both are.
 THROUGHPUTS = {
@@ -198,16 +200,12 @@ def table_5(run, study):
     builds = toolkits(run, "Reduction")
     table = Table("V", "Latency to compute the sum of 32 values (double precision)", ["Sum"],
                   by_toolkit(builds, "Latency", "cycles", "latency_cycles"), GPUS)
-    for name, method in (("serial", "serial"), ("nosync", "nosync"),
-                         ("volatile & tile", "volatile_tile"), ("tile", "tile"),
-                         ("coalesced", "coa"), ("tile shuffle", "tile_shuffle"),
-                         ("coalesced shuffle", "coa_shuffle"), ("volatile", "volatile"),
-                         ("warp_reduce", "warp_reduce")):
-        sections = [run.section(file, "warp level") for _, file in builds]
-        cells = {} if name in ("volatile", "warp_reduce") else {"sum": name}
+    sections = [run.section(file, "warp level") for _, file in builds]
+    for name in ("serial", "nosync", "volatile & tile", "tile", "coalesced", "tile shuffle",
+                 "coalesced shuffle", "volatile", "warp_reduce"):
         table.add(study, (name,), [*(
-            estimate_of(section.find(method=method, type=SUMMED), "m(ave_cycle)")
-            for section in sections), None], **cells)
+            estimate_of(section.find(method=SUMS.get(name, name), type=SUMMED), "m(ave_cycle)")
+            for section in sections), None], sum=name)
     table.legend = coded("In the rows, volatile & tile is `volatile_tile`, coalesced `coa`, tile "
                          "shuffle `tile_shuffle`, coalesced shuffle `coa_shuffle`.")
     table.notes.append("A sum marked ? is wrong. That of nosync is in the study, too. The sum of "
@@ -221,14 +219,11 @@ def table_6(run, study):
     section = run.section("Reduction", "one GPU")
     sizes = [row.whole("bytes") for row in section.find_all(type=ARRAY)]
     size = str(max(sizes, default=0))
-    for name, method in (("implicit", "implicit"), ("grid sync", "grid_sync"), ("CUB", "cub"),
-                         ("CUDA sample", None), ("theory", "theory"),
-                         ("", "programmatic"), ("", "last_block"), ("", "two_pass_tree"),
-                         ("", "read_limit")):
-        row = section.find(method=method, **(
-            {} if method == "theory" else {"type": ARRAY, "bytes": size}))
-        table.add(study, (name or method,), [estimate_of(row, "m(GB/s)")],
-                  **({"sum": name} if name else {}))
+    for name in ("implicit", "grid sync", "CUB", "CUDA sample", "theory", "programmatic", "last_block",
+                 "two_pass_tree", "read_limit"):
+        row = section.find(method=SUMS.get(name, name), **(
+            {} if name == "theory" else {"type": ARRAY, "bytes": size}))
+        table.add(study, (name,), [estimate_of(row, "m(GB/s)")], sum=name)
     table.legend = coded("In the rows, grid sync is `grid_sync`, CUB `cub`.")
     if sizes:
         table.notes.append(f"Sums of {int(size) / 2 ** 30:g} GiB of {ARRAY}. The line theory is of "

@@ -68,11 +68,6 @@ class Verdict:
     def level(self):
         return self.faults[0].level if self.faults else LEVELS[0]
 
-    def slower(self):
-        """The faults that are of rows slower than those of the other runs."""
-        return [fault for fault in self.faults
-                if any(row.verdict == "slower" for row in fault.rows)]
-
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
