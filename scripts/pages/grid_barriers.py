@@ -83,13 +83,12 @@ def two_gpus(_runs):
 
 def exchanges(_runs):
     """Data to all GPUs of two, without a barrier, by the bytes of each GPU."""
-    found = {(row["method"], row["bytes"]): f"{median(row, 'avginstru'):.0f}"
-             for row in rows(f"grid_barriers/{OF_TWO_GPUS[0]}", "exchange")}
-    sizes = list(dict.fromkeys(size for _, size in found))
-    return markdown_table(
-        ["Method", *(f"{size} bytes" for size in sizes)], 1,
-        [[code(method), *(found[method, size] for size in sizes)]
-         for method in dict.fromkeys(method for method, _ in found)])
+    found = {}  # {method: {bytes: text}}
+    for row in rows(f"grid_barriers/{OF_TWO_GPUS[0]}", "exchange"):
+        found.setdefault(row["method"], {})[row["bytes"]] = beside([median(row, "avginstru")])
+    sizes = next(iter(found.values()))
+    return markdown_table(["Method", *(f"{size} bytes" for size in sizes)], 1, [
+        [code(method), *(of[size] for size in sizes)] for method, of in found.items()])
 
 
 def ordered(machine, state):

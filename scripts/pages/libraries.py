@@ -4,7 +4,7 @@ MACHINE.START.tsv."""
 
 from collections import namedtuple
 
-from pages.recorded import RESULTS, code, output, rows
+from pages.recorded import RESULTS, beside, code, median, output, rows
 from reporting.estimates import place, place_text as text
 from reporting.sheets import markdown_table
 
@@ -32,12 +32,6 @@ ROWS = (*((ADDED, method, EIGHT) for method in (
 Start = namedtuple("Start", "place processes heading sms rows")
 
 
-def of_suite(machine):
-    """Rows of BenchmarkInterSM of a machine, those alone before those of a whole run."""
-    return [row for name in (f"grid_barriers/{machine}", f"{machine}/BenchmarkInterSM")
-            if (RESULTS / f"{name}.tsv").exists() for title in SUITE for row in rows(name, title)]
-
-
 def starts():
     """A Start for each file, on the most GPUs that it has."""
     for path in (RESULTS / "libraries").glob("*.tsv"):
@@ -46,8 +40,10 @@ def starts():
         gpu = output(name).head("gpu")[0]
         found = [row for row in rows(name) if place(row) == most]
         processes = found[0].whole("processes") > 1
-        if not processes:
-            found += [row for row in of_suite(path.name.split(".")[0]) if place(row) == most]
+        machine = path.name.split(".")[0]  # of the suite: a file of these rows alone, a whole run
+        for suite in (f"grid_barriers/{machine}", f"{machine}/BenchmarkInterSM") if not processes else ():
+            if (RESULTS / f"{suite}.tsv").exists():
+                found += [row for title in SUITE for row in rows(suite, title) if place(row) == most]
         heading = (f"{text(*most)} {gpu['name'].removeprefix('NVIDIA ').split()[0]}, "
                    f"{'processes' if processes else 'threads'}")
         yield Start(most, processes, heading, int(gpu["sms"]), found)
@@ -57,9 +53,8 @@ def cell(start, what, method, cells):
     if what in SHAPES:
         per_sm, threads = SHAPES[what]
         cells = {"blk": str(per_sm * start.sms), "thrd": str(threads)}
-    row = next((row for row in start.rows if row["method"] == method
-                and cells.items() <= row.items()), None)
-    return f"{float(row['med(op)' if 'med(op)' in row else 'med(avginstru)']):.0f}" if row else "–"
+    return beside([median(row, "op" if "med(op)" in row else "avginstru") for row in start.rows
+                   if row["method"] == method and cells.items() <= row.items()][:1])
 
 
 def by_start(_runs):
