@@ -7,7 +7,7 @@ GPUs. What a barrier or a launch makes of it is as in steps_model. Nothing is fi
 import functools
 import math
 
-from pages.recorded import RESULTS, code, span
+from pages.recorded import RESULTS, code, median, span
 from reporting import steps_model
 from reporting.estimates import many
 from reporting.sheets import markdown_table
@@ -30,51 +30,32 @@ def is_launch(way):
     return way.removesuffix(TILE) not in BARRIERS
 
 
-class Fields:
-    """steps: {(title, GPUs): {way: {cells of a GPU: Step}}} of steps_model.Steps"""
+class Field:
+    """Time steps of a field on so many GPUs. ways: {way: {cells of a GPU: Step}}"""
 
-    def __init__(self, steps):
-        self.model, self.steps = steps, {}
-        for title in TITLES:
-            rows = steps.rows.of(title)
-            work = {(row["method"], row["GPUcount"], row["cells"]): float(row["med(step)"])
-                    for row in rows if row["method"] in UNORDERED}
-            for row in rows:
-                way = row["method"]
-                if way in UNORDERED:
-                    continue
-                base = work.get((UNORDERED[way.endswith(TILE)], row["GPUcount"], row["cells"]))
-                of_way = self.steps.setdefault((title, int(row["GPUcount"])), {}).setdefault(way, {})
-                of_way[int(row["cells"])] = Step(
-                    float(row["med(step)"]), self._predicted(row, base), base)
+    def __init__(self, title, gpus):
+        self.title, self.gpus, self.ways = title, gpus, {}
 
-    def _predicted(self, row, work):
-        way, gpus = row["method"].removesuffix(TILE), int(row["GPUcount"])
-        shape = int(row["blk"]), int(row["thrd"])
-        if work is None:
-            return None
-        if way in BARRIERS:
-            cost = self.model.barrier(way, gpus, *shape)
-            return None if cost is None or math.isnan(cost) else work + cost
-        found = (self.model.of_shape(way, *shape) if way in STREAM else
-                 self.model.round(way, gpus, *shape, work) if way in ROUNDS else None)
-        return found and found.step(work)
+    def sizes(self):
+        return sorted({cells for steps in self.ways.values() for cells in steps})
 
-    def sizes(self, of):
-        return sorted({cells for steps in self.steps[of].values() for cells in steps})
+    def steps(self):
+        """(way, Step) of all that are predicted"""
+        return [(way, step) for way, steps in self.ways.items() for step in steps.values()
+                if step.predicted is not None]
 
-    def fastest(self, of, cells, which, wanted=lambda way: True):
+    def fastest(self, cells, which, wanted=lambda way: True):
         """(way, ns) of the ways wanted that have both numbers; None where there is none."""
-        found = [(getattr(steps[cells], which), way) for way, steps in self.steps[of].items()
+        found = [(getattr(steps[cells], which), way) for way, steps in self.ways.items()
                  if cells in steps and steps[cells].predicted is not None and wanted(way)]
         return min(found)[::-1] if found else None
 
-    def size_from(self, of, which):
+    def size_from(self, which):
         """Cells of a GPU from which the best launch is within WITHIN of the best barrier inside a
         kernel, between sizes that were measured; None where it is so at none of them, or at all."""
         before = None
-        for cells in self.sizes(of):
-            launch, inside = (self.fastest(of, cells, which, wanted) for wanted in (
+        for cells in self.sizes():
+            launch, inside = (self.fastest(cells, which, wanted) for wanted in (
                 is_launch, lambda way: not is_launch(way)))
             if not launch or not inside:
                 continue
@@ -91,16 +72,34 @@ class Fields:
             return size * (cells / size) ** share
         return None
 
-    def cases(self):
-        """(way, GPUs, Step) of all that are predicted"""
-        for (_, gpus), ways in self.steps.items():
-            for way, steps in ways.items():
-                yield from ((way, gpus, step) for step in steps.values()
-                            if step.predicted is not None)
 
-    def errors(self, least=-math.inf):
-        """Predicted less measured, in shares. least: the share of a step that is synchronization."""
-        return (step.error for _, _, step in self.cases() if 1 - step.work / step.measured >= least)
+def predicted(model, row, work):
+    """ns of a step by steps_model.Steps, None where no rows tell. work: that of a step, or None"""
+    way, gpus = row["method"].removesuffix(TILE), int(row["GPUcount"])
+    shape = int(row["blk"]), int(row["thrd"])
+    if work is None:
+        return None
+    if way in BARRIERS:
+        cost = model.barrier(way, gpus, *shape)
+        return None if cost is None or math.isnan(cost) else work + cost
+    found = (model.of_shape(way, *shape) if way in STREAM else
+             model.round(way, gpus, *shape, work) if way in ROUNDS else None)
+    return found and found.step(work)
+
+
+def fields_of(rows):
+    """[Field] of steps_model.Rows of a machine"""
+    model, fields = steps_model.Steps(rows), {}
+    for title in TITLES:
+        work = {(row["method"], row["GPUcount"], row["cells"]): median(row, "step")
+                for row in rows.of(title) if row["method"] in UNORDERED}
+        for row in (row for row in rows.of(title) if row["method"] not in UNORDERED):
+            way, gpus = row["method"], int(row["GPUcount"])
+            base = work.get((UNORDERED[way.endswith(TILE)], row["GPUcount"], row["cells"]))
+            ways = fields.setdefault((title, gpus), Field(title, gpus)).ways
+            ways.setdefault(way, {})[int(row["cells"])] = Step(
+                median(row, "step"), predicted(model, row, base), base)
+    return list(fields.values())
 
 
 @functools.lru_cache(maxsize=None)
@@ -108,11 +107,10 @@ def machines():
     """{name of a machine: its Fields}"""
     found = {}
     for path in sorted((RESULTS / "stencil").glob("*.tsv")):
-        if path.stem.endswith(PROCESSES):
-            continue
-        others = [RESULTS / other.format(path.stem) for other in OTHERS]
-        found[path.stem] = Fields(steps_model.Steps(steps_model.Rows(
-            [path, *(other for other in others if other.exists())])))
+        if not path.stem.endswith(PROCESSES):
+            others = [RESULTS / other.format(path.stem) for other in OTHERS]
+            found[path.stem] = fields_of(steps_model.Rows(
+                [path, *(other for other in others if other.exists())]))
     return found
 
 
@@ -136,44 +134,39 @@ def folded(heading, table):
 
 
 def sections():
-    """(words for a heading, Fields, key) of each section, on all GPUs, and on one where no other
-    run has that."""
+    """(words for a heading, Field) of each, on all GPUs, and on one where no other run has that."""
     for name, fields in machines().items():
         alone = f"{name.rsplit('x', 1)[0]}x1" not in machines()
-        most = max((gpus for _, gpus in fields.steps), default=0)
-        for title, gpus in fields.steps:
-            if gpus == most or (gpus == 1 and alone):
-                yield (f"{name}, {TITLES[title]}, {many(gpus)}",
-                       fields, (title, gpus))
+        most = max((field.gpus for field in fields), default=0)
+        yield from ((f"{name}, {TITLES[field.title]}, {many(field.gpus)}", field) for field in fields
+                    if field.gpus == most or (field.gpus == 1 and alone))
 
 
 def compared():
-    """The sections in which launches have predictions, too."""
-    return (section for section in sections() if any(
-        is_launch(way) and step.predicted is not None
-        for way, steps in section[1].steps[section[2]].items() for step in steps.values()))
+    """Those in which launches have predictions, too."""
+    return [(heading, field) for heading, field in sections()
+            if any(is_launch(way) for way, _ in field.steps())]
 
 
 def time_steps(_runs):
     """Of each machine, way and size what a step takes, in microseconds: measured, predicted."""
     lines = []
-    for heading, fields, of in sections():
-        sizes = fields.sizes(of)
+    for heading, field in sections():
+        sizes = field.sizes()
         lines += folded(heading, markdown_table(["Way", *map(size_text, sizes)], 1, [
             [code(way), *(
                 f"{us(steps[cells].measured)} / {us(steps[cells].predicted)}" if cells in steps
                 else "–" for cells in sizes)]
-            for way, steps in fields.steps[of].items()]))
+            for way, steps in field.ways.items()]))
     return lines
 
 
 def answer(_runs):
     """Which way is the fastest, by GPUs and size of the field, on all machines."""
     found = {}  # {(GPUs, whether launches are as good, whether a tile fits): [sizes, ways, shares]}
-    for _, fields, of in sections():
-        for cells in fields.sizes(of):
-            times = {way: steps[cells].measured for way, steps in fields.steps[of].items()
-                     if cells in steps}
+    for _, field in sections():
+        for cells in field.sizes():
+            times = {way: steps[cells].measured for way, steps in field.ways.items() if cells in steps}
             inside = min((way for way in times if not is_launch(way)), key=times.get,
                          default=None)
             launches = [time for way, time in times.items() if is_launch(way)]
@@ -181,7 +174,7 @@ def answer(_runs):
                 continue
             share = min(launches) / times[inside]
             sizes, ways, shares = found.setdefault(
-                (of[1], share <= 1 + WITHIN,
+                (field.gpus, share <= 1 + WITHIN,
                  not any(way.endswith(TILE) for way in times)), ([], set(), []))
             sizes.append(cells)
             ways.add(code(inside))
@@ -196,8 +189,8 @@ def answer(_runs):
 def switches(_runs):
     """From which size on launches are as good as a barrier inside a kernel."""
     rows = []
-    for heading, fields, of in compared():
-        found = [fields.size_from(of, which) for which in ("measured", "predicted")]
+    for heading, field in compared():
+        found = [field.size_from(which) for which in ("measured", "predicted")]
         rows.append([heading, *(size_text(size) if size else "–" for size in found),
                      f"{found[1] / found[0]:.2f}" if all(found) else "–"])
     return markdown_table(["Machine, field", "Measured", "Predicted", "Ratio"], 1, rows)
@@ -205,20 +198,18 @@ def switches(_runs):
 
 def errors(_runs):
     """How far predictions are off, and what it costs at most to believe them."""
-    more = {}
-    for _, fields, of in compared():
-        for cells in fields.sizes(of):
-            best, expected = (fields.fastest(of, cells, which)
-                              for which in ("measured", "predicted"))
-            more.setdefault(id(fields), []).append(
-                fields.steps[of][expected[0]][cells].measured / best[1] - 1)
-    rows = []
+    rows, known = [], [field for _, field in compared()]
     for name, fields in machines().items():
-        error, cases = steps_model.percentile(fields.errors())
-        of_few, few = steps_model.percentile(fields.errors(SYNCHRONIZED))
+        steps = [step for field in fields for _, step in field.steps()]
+        error, cases = steps_model.percentile(step.error for step in steps)
+        of_few, few = steps_model.percentile(
+            step.error for step in steps if 1 - step.work / step.measured >= SYNCHRONIZED)
+        more = [field.ways[field.fastest(cells, "predicted")[0]][cells].measured
+                / field.fastest(cells, "measured")[1] - 1
+                for field in fields if field in known for cells in field.sizes()]
         rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–",
                      f"{100 * of_few:.0f}% of {few}" if few else "–",
-                     f"{100 * max(more[id(fields)]):.1f}%" if id(fields) in more else "–"])
+                     f"{100 * max(more):.1f}%" if more else "–"])
     return markdown_table(["Machine", "Predictions", "95% are within",
                            f"95%, where synchronization is {SYNCHRONIZED:.0%} or more",
                            "Predicted fastest: costs more, at most"], 1, rows)
@@ -231,8 +222,9 @@ def processes(_runs):
         machine = path.stem[:-len(PROCESSES)]
         for title in TITLES:
             rows = steps_model.Rows([path]).of(title)
-            known = machines()[machine].steps.get((title, int(rows[0]["GPUcount"])), {})
-            found = {(row["method"], int(row["cells"])): float(row["med(step)"]) for row in rows}
+            known = next((field.ways for field in machines()[machine] if (field.title, field.gpus) == (
+                title, int(rows[0]["GPUcount"]))), {})
+            found = {(row["method"], int(row["cells"])): median(row, "step") for row in rows}
             sizes = sorted({cells for _, cells in found})
             cells_of = {way: [(found.get((way, cells)), known.get(way, {}).get(cells))
                               for cells in sizes] for way, _ in found
