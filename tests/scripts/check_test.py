@@ -45,7 +45,7 @@ def changed_output(program, output, change):
     for section in output:
         rows = []
         for row in section.rows:
-            cells = tsv.Row(row, row.values(), row.where)
+            cells = tsv.Row(row, row.values(), row.where, row.section)
             if change:
                 change(program, section.title, cells)
             rows.append(cells)
