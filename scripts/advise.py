@@ -89,7 +89,8 @@ class Advice:
         self.options, self.steps, self.gpus = options, steps, options.gpus
         self.shape, self.work = (options.blocks, options.threads), 1e3 * options.work
         self.needs = NEEDS if self.gpus == 1 else NEEDS_OF_GPUS
-        self.ways, self.long = (steps.ways(self.gpus, *self.shape, work) for work in (self.work, math.inf))
+        self.ways, self.long = (steps.ways(self.gpus, *self.shape, work)
+                                for work in (self.work, math.inf))
         if not self.ways:
             raise tsv.TsvError(f"{shown(steps.rows.where)}: {self.why_none()}")
         self.launches = [method for method in self.ways if is_launch(method)]

@@ -62,7 +62,8 @@ def where(program, gpu):
 def run_of(build, devices, steps, folder, simulated, gpu, progress):
     """The run of these steps, and a Fault of each that failed."""
     folder.mkdir(parents=True)
-    measure.write_environment(folder, environment.rows(devices, build / "ImplicitBarrier"), simulated)
+    measure.write_environment(folder, environment.rows(devices, build / "ImplicitBarrier"),
+                              simulated)
     measure.write_about(folder, "stderr.log", "", simulated)
     faults = []
     for program, methods, more in steps:

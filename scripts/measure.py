@@ -269,7 +269,8 @@ def fill(folder, devices, executable, steps, options):
     rows += [("sets", "all")] * options.all
     write_environment(folder, rows, simulated)
     write_about(folder, "stderr.log", "", simulated)
-    write_about(folder, "topology.txt", "no GPUs\n" if simulated else environment.topology(), simulated)
+    write_about(folder, "topology.txt", "no GPUs\n" if simulated else environment.topology(),
+                simulated)
     progress = Progress({name: suite.usual_seconds(name, len(devices), command, simulated)
                          for name, command in steps})
     for name, command in steps:

@@ -60,8 +60,9 @@ def cited(run):
     """A sentence to copy into a text."""
     version = next(filter(None, (output.program("version") for output in run.files.values())), "")
     suite = f"GPU synchronization micro-benchmarks {version}".rstrip()
-    return (f"{'Simulated, not measured,' if run.simulated else 'Measured'} with the {suite}, which follow "
-            f"the method of Zhang et al. (2020): {run.about()}.")
+    measured = "Simulated, not measured," if run.simulated else "Measured"
+    return (f"{measured} with the {suite}, which follow the method of Zhang et al. (2020): "
+            f"{run.about()}.")
 
 
 def text_of(lines):

@@ -82,7 +82,8 @@ def one_gpu(run):
     """Each barrier of one GPU: blocks per SM x threads per block."""
     for file, title in (("BenchmarkInterSM", "grid latency"),
                         *((file, "multi-GPU latency") for file in tsv.GRID_FILES)):
-        rows = sorted(run.section(file, title).find_all(GPUcount="1"), key=lambda row: row.whole("blk"))
+        rows = sorted(run.section(file, title).find_all(GPUcount="1"),
+                      key=lambda row: row.whole("blk"))
         for method in dict.fromkeys(row["method"] for row in run.section(file, title).rows):
             yield from pivot(f"{method}, blocks per SM x threads", (
                 (f"{row.whole('blk') / run.sms:g}", row["thrd"], us(row))
@@ -97,7 +98,8 @@ def several_gpus(run):
     yield from pivot("blocks per SM x threads", (
         (f"{row['method']} {shapes[row['blk'], row['thrd']]}", many(row.whole("GPUcount")),
          us(row)) for row in rows if (row["blk"], row["thrd"]) in shapes),
-                     [many(gpus) for gpus in sorted({row.whole("GPUcount") for row in rows}) if gpus > 1])
+                     [many(gpus) for gpus in sorted({row.whole("GPUcount") for row in rows})
+                      if gpus > 1])
 
 
 def libraries(rows):
@@ -167,7 +169,8 @@ def parts(run):
         yield from several_gpus(run)
         yield ""
     of_libraries = [row for name, output in run.files.items()
-                    if name.split(".")[0] == "Libraries" for section in output for row in section.rows]
+                    if name.split(".")[0] == "Libraries" for section in output
+                    for row in section.rows]
     if of_libraries:
         yield from libraries(of_libraries)
         yield ""

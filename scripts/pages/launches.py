@@ -50,7 +50,8 @@ def kernels(_runs):
     machines = {title: sections_of(name) for name, title in MACHINES.items() if "x1" in name}
     sections = [of[title] for of in machines.values() for title in ("one stream", "sleep kernel")]
     return markdown_table(
-        ["Way", *(f"{title}, {state}" for title in machines for state in ("one stream", "several"))], 1,
+        ["Way",
+         *(f"{title}, {state}" for title in machines for state in ("one stream", "several"))], 1,
         [[code(way), *(cell(find(section, FULL, method=way, GPUCount="1"), "ovh")
                        for section in sections)] for way in ways_of(sections)])
 
@@ -100,7 +101,8 @@ def streams(_runs):
                 f"{float(row['s_process(ovh)']):.0f}")
 
     return markdown_table(
-        ["Way", "Stream", *(f"{title}, {what}" for title in machines for what in ("levels", "s"))], 2,
+        ["Way", "Stream", *(f"{title}, {what}" for title in machines for what in ("levels", "s"))],
+        2,
         [[code(method), code(stream), *(
             text for section in machines.values()
             for text in cells(find(section, ONE, method=method, stream=stream)))]

@@ -41,9 +41,10 @@ def starts():
         found = [row for row in rows(name) if place(row) == most]
         processes = found[0].whole("processes") > 1
         machine = path.name.split(".")[0]  # of the suite: a file of these rows alone, a whole run
-        for suite in (f"grid_barriers/{machine}", f"{machine}/BenchmarkInterSM") if not processes else ():
-            if (RESULTS / f"{suite}.tsv").exists():
-                found += [row for title in SUITE for row in rows(suite, title) if place(row) == most]
+        for suite in (f"grid_barriers/{machine}", f"{machine}/BenchmarkInterSM"):
+            if not processes and (RESULTS / f"{suite}.tsv").exists():
+                found += [row for title in SUITE for row in rows(suite, title)
+                          if place(row) == most]
         heading = (f"{text(*most)} {gpu['name'].removeprefix('NVIDIA ').split()[0]}, "
                    f"{'processes' if processes else 'threads'}")
         yield Start(most, processes, heading, int(gpu["sms"]), found)

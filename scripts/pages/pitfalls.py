@@ -44,7 +44,8 @@ def partial_groups(runs):
 
 def races(runs):
     """Wrong results of each race, in the forms without and with its barrier or fence."""
-    wrong, tries = (texts_of(runs, tsv.PITFALLS[:1], "races", column) for column in ("wrong", "tries"))
+    wrong, tries = (texts_of(runs, tsv.PITFALLS[:1], "races", column)
+                    for column in ("wrong", "tries"))
     return markdown_table(["Race", "Tries", "Wrong without", "Wrong with"], 1, [
         [code(method), " or ".join(tries[method, form]), *(
             span(list(map(int, wrong[method, of]))) for of in ("wrong", "right"))]

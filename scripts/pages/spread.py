@@ -1,7 +1,8 @@
-"""What results/evidence/spread.md shows: how far rows of healthy machines differ, what a verdict does not
-see, and what is known to move rows.
+"""What results/evidence/spread.md shows: how far rows of healthy machines differ, what a verdict
+does not see, and what is known to move rows.
 
-A line of results/known_spread.tsv is a cause with a bound. It is of rows that agree with all its cells:
+A line of results/known_spread.tsv is a cause with a bound. It is of rows that agree with all its
+cells:
   name        short; lines of one name are one cause
   programs, sections, methods
               any, or names after commas; * stands for any letters. Of both toolkits
@@ -10,8 +11,8 @@ A line of results/known_spread.tsv is a cause with a bound. It is of rows that a
   direction   any; slower: rows can be slower than recorded ones
   percent     by how much at most
   why         a sentence for readers; `code` stands between such marks
-  evidence    where it can be seen, after commas: paths from the top of the repository, with a /, and
-              headings
+  evidence    where it can be seen, after commas: paths from the top of the repository, with a /,
+              and headings
 """
 
 import copy
@@ -79,7 +80,8 @@ def pairs(_runs):
     rows = table_of("healthy_pairs")
     return markdown_table(["Bounds", "Pairs of healthy runs", "Not normal"], 1, [
         [name, str(len(rows)), str(sum(row[column] != "normal" for row in rows))]
-        for name, column in (("of all healthy runs", "verdict"), ("made without the two", "held_out"))])
+        for name, column in (("of all healthy runs", "verdict"),
+                             ("made without the two", "held_out"))])
 
 
 def slower(row, factor):

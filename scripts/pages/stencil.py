@@ -1,8 +1,9 @@
 """What pages show of results/stencil: lines of Markdown, made from rows of Stencil and,
 of the same machine, from those that predictions need. Numbers are medians.
 
-The work of a step is predicted to be that of the row without order (none, none_tile) of the same field and
-GPUs. What a barrier or a launch makes of it is as in steps_model. Nothing is fitted to rows of Stencil."""
+The work of a step is predicted to be that of the row without order (none, none_tile) of the same
+field and GPUs. What a barrier or a launch makes of it is as in steps_model. Nothing is fitted to
+rows of Stencil."""
 
 import functools
 import math
@@ -138,7 +139,8 @@ def sections():
     for name, fields in machines().items():
         alone = f"{name.rsplit('x', 1)[0]}x1" not in machines()
         most = max((field.gpus for field in fields), default=0)
-        yield from ((f"{name}, {TITLES[field.title]}, {many(field.gpus)}", field) for field in fields
+        yield from ((f"{name}, {TITLES[field.title]}, {many(field.gpus)}", field)
+                    for field in fields
                     if field.gpus == most or (field.gpus == 1 and alone))
 
 
@@ -166,7 +168,8 @@ def answer(_runs):
     found = {}  # {(GPUs, whether launches are as good, whether a tile fits): [sizes, ways, shares]}
     for _, field in sections():
         for cells in field.sizes():
-            times = {way: steps[cells].measured for way, steps in field.ways.items() if cells in steps}
+            times = {way: steps[cells].measured for way, steps in field.ways.items()
+                     if cells in steps}
             inside = min((way for way in times if not is_launch(way)), key=times.get,
                          default=None)
             launches = [time for way, time in times.items() if is_launch(way)]
@@ -222,7 +225,8 @@ def processes(_runs):
         machine = path.stem[:-len(PROCESSES)]
         for title in TITLES:
             rows = steps_model.Rows([path]).of(title)
-            known = next((field.ways for field in machines()[machine] if (field.title, field.gpus) == (
+            known = next((field.ways for field in machines()[machine]
+                          if (field.title, field.gpus) == (
                 title, int(rows[0]["GPUcount"]))), {})
             found = {(row["method"], int(row["cells"])): median(row, "step") for row in rows}
             sizes = sorted({cells for _, cells in found})

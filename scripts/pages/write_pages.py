@@ -2,10 +2,10 @@
 """Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv,
 and pictures, where their rows are other ones (needs matplotlib).
 
-Each table stands between two comments, `PLACE: scripts/pages/write_pages.py writes this` and `PLACE end`.
-PLACE is FILE.FUNCTION of this folder: its lines, of the recorded runs. PAGES has them all. rows.sha256 has
-a hash of what each picture shows: that of its file would differ with the version of matplotlib. With
---check nothing is written.
+Each table stands between two comments, `PLACE: scripts/pages/write_pages.py writes this` and
+`PLACE end`. PLACE is FILE.FUNCTION of this folder: its lines, of the recorded runs. PAGES has them
+all. rows.sha256 has a hash of what each picture shows: that of its file would differ with the
+version of matplotlib. With --check nothing is written.
 
 Exit codes: 0 the pages are right; 1 with --check: a page is not what the files say, or a page
 cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
@@ -46,7 +46,8 @@ PAGES = {
     "docs/choose.md": ("grid_barriers.fastest", "fences.states", "launches.ladder_of_h200",
                        "stencil.answer"),
     "results/evidence/grid_barriers.md": (
-        "grid_barriers.bare", "grid_barriers.in_use", "grid_barriers.late", "grid_barriers.two_gpus",
+        "grid_barriers.bare", "grid_barriers.in_use", "grid_barriers.late",
+        "grid_barriers.two_gpus",
         "grid_barriers.exchanges", "grid_barriers.constants"),
     "results/evidence/stencil.md": (
         "stencil.switches", "stencil.errors", "stencil.time_steps", "stencil.processes"),

@@ -70,7 +70,7 @@ def shown(text, most=60):
 
 
 class Row(dict):
-    """Column -> text of the cell; all but NAMES and PHRASES are numbers. section: that it stands in."""
+    """Column -> text of the cell; all but NAMES and PHRASES are numbers. section: where it stands."""
 
     def __init__(self, header, cells, where, section=None):
         super().__init__(zip(header, cells))

@@ -62,7 +62,8 @@ class Chart:
     def add(self, panel, looked_for=None):
         """The panel where it has anything; looked_for: its name where it should have."""
         if self.kind != LINES or panel.log_y:  # differences can be noise, without a logarithm
-            self.missing += [f"{series.name} at {point.x}, which is not above 0" for series in panel.series
+            self.missing += [f"{series.name} at {point.x}, which is not above 0"
+                             for series in panel.series
                              for point in series.points if not point.estimate.value > 0]
             panel.series = [Series(series.name, kept) for series in panel.series for kept in [
                 [point for point in series.points if point.estimate.value > 0]] if kept]
@@ -127,7 +128,8 @@ class Chart:
 
 def scaled(estimate, factor):
     """In another unit."""
-    return estimate and Estimate(estimate.value * factor, estimate.spread * factor, estimate.sources,
+    return estimate and Estimate(estimate.value * factor, estimate.spread * factor,
+                                 estimate.sources,
                                  estimate.remarks, estimate.wrong, estimate.nothing)
 
 
@@ -151,4 +153,5 @@ def per_sm(run, row):
 
 def study_estimate(row, figure):
     """Of a row of the study's figure."""
-    return Estimate(float(row["latency_us"]), math.nan, [(f"ipdps20/figure_{figure}.tsv", "", row.line)])
+    return Estimate(float(row["latency_us"]), math.nan,
+                    [(f"ipdps20/figure_{figure}.tsv", "", row.line)])

@@ -20,7 +20,8 @@ def named(method, less):
 
 
 def in_sm(level, of, title, method, less=None, **cells):
-    return Barrier(level, f"{named(method, less)}, {of}", title, "m(ave_cycle)", method, cells, less)
+    return Barrier(level, f"{named(method, less)}, {of}", title, "m(ave_cycle)", method, cells,
+                   less)
 
 
 def warp(method, tile, less=None):
@@ -32,16 +33,19 @@ def block(method, threads):
 
 
 def part(method, tile, less=None):
-    return in_sm("block", f"{tile}{' of 1024' * (tile != '1024')} threads", "group latency", method, less,
+    return in_sm("block", f"{tile}{' of 1024' * (tile != '1024')} threads", "group latency", method,
+                 less,
                  thrd="1024", tile=tile)
 
 
 def cluster(method, blocks, less=None):
-    return in_sm("cluster", f"{blocks} x 1024", "group latency", method, less, thrd="1024", tile=blocks)
+    return in_sm("cluster", f"{blocks} x 1024", "group latency", method, less, thrd="1024",
+                 tile=blocks)
 
 
 def across(method, title, column, blocks, threads, **gpus):
-    return Barrier("all GPUs" if ALL in gpus.values() else "one GPU", f"{method}, {shape(blocks, threads)}",
+    return Barrier("all GPUs" if ALL in gpus.values() else "one GPU",
+                   f"{method}, {shape(blocks, threads)}",
                    title, column, method, {**gpus, "blk": (SM, blocks), "thrd": str(threads)})
 
 
@@ -131,8 +135,8 @@ def look(run, barrier, file):
 
 def take(run, barrier):
     """Of a barrier the Estimate in ns, the SM clock of its cycles, and what is said of it: "older":
-    only the older toolkit compiles it to something that waits; "nothing": no toolkit does; "free": it
-    takes no longer than the same without the barrier; "missing"."""
+    only the older toolkit compiles it to something that waits; "nothing": no toolkit does; "free":
+    it takes no longer than the same without the barrier; "missing"."""
     file, nothing = FILES.get(barrier.title, "BenchmarkIntraSM"), False
     for name in (file, file + suite.OLDER):
         estimate, clock = look(run, barrier, name)

@@ -69,9 +69,11 @@ def heat_panel(run, section, method, gpus, title=""):
     """Blocks per SM from the top, threads of a block to the right."""
     rows = section.find_all(method=method, GPUcount=str(gpus))
     return Panel(
-        title or f"{short_name(run)}, {many(gpus)}: {method}", "threads per block", "blocks per SM", [
+        title or f"{short_name(run)}, {many(gpus)}: {method}", "threads per block", "blocks per SM",
+        [
             Series(str(count), points([row for row in rows if per_sm(run, row) == count],
-                                      lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)", US))
+                                      lambda row: row.whole("thrd"), "m(avginstru)", "s(avginstr)",
+                                      US))
             for count in sorted({per_sm(run, row) for row in rows})],
         ticks=sorted({row.whole("thrd") for row in rows}))
 
@@ -122,7 +124,8 @@ def figure_7(run, study):
                   "beside the study's P100 (multi-grid)", HEAT, "microseconds", columns=2)
     for gpus in IN_FIGURE_7:
         method = studied(run, gpus)
-        chart.add(heat_panel(run, section_of(run, method), method, gpus), f"{method} on {many(gpus)}")
+        chart.add(heat_panel(run, section_of(run, method), method, gpus),
+                  f"{method} on {many(gpus)}")
     chart.columns = 3 if len(chart.panels) == 1 else 2  # no panel stands alone
     for panel in study_panels(study, "7", "P100"):
         chart.add(panel)
@@ -167,7 +170,8 @@ def by_gpus(run, study, method):
         launches.find_all(method=launch, thrd="1024"), lambda row: row.whole("GPUCount"), "m(ovh)",
         None, US)) for launch in ("multi_cooperative_launch", "single_omp_traditional_launch")]
     here += [Series(f"{barrier}, {shape(blocks, threads)}", points(
-        section_of(run, barrier).find_all(method=barrier, blk=str(blocks * run.sms), thrd=str(threads)),
+        section_of(run, barrier).find_all(method=barrier, blk=str(blocks * run.sms),
+                                          thrd=str(threads)),
         lambda row: row.whole("GPUcount"), "m(avginstru)", "s(avginstr)", US))
              for barrier in (method, "peer_grid_sync") for blocks, threads in SHAPES]
     return here, [Series(f"{method}, {shape(blocks, threads)}", [
@@ -182,7 +186,8 @@ def figure_9(run, study):
     here, theirs = by_gpus(run, study, studied(run, 2))
     gpus = sorted({point.x for series in here for point in series.points})
     if len(gpus) > 1:
-        for name, series, ticks in ((short_name(run), here, gpus), ("V100: the study", theirs, SHOWN_GPUS)):
+        for name, series, ticks in ((short_name(run), here, gpus),
+                                    ("V100: the study", theirs, SHOWN_GPUS)):
             chart.add(Panel(name, "GPUs", "microseconds", series, log_y=True, ticks=ticks))
     else:
         chart.missing.append("rows of several GPUs")
@@ -274,7 +279,8 @@ def figure_18(run, _):
     for method in ("tile_sync", "no_sync"):
         rows = section.find_all(method=method)
         last = max(rows, key=lambda row: float(row["start"]), default=None)
-        levels = [Level(f"lane {last['lane']} comes last, leaves first", last.whole("lane"), True, True)
+        levels = [Level(f"lane {last['lane']} comes last, leaves first", last.whole("lane"), True,
+                        True)
                   ] if last and last is min(rows, key=lambda row: float(row["end"])) else []
         verdict = verdicts.find(method=method)
         held = f": held in {verdict['held']} of {verdict['launches']} launches" if verdict else ""

@@ -213,7 +213,8 @@ def draw_row(picture, grid, chart, row, looks):
 def picture_of(chart):
     """A matplotlib Figure; to be made and used within settings()."""
     width, rows = WIDE if chart.wide else NARROW, chart.rows_of_panels()
-    looks = {name: {"color": ink, "marker": mark, "linestyle": dash} for name, ink, mark, dash in zip(
+    looks = {name: {"color": ink, "marker": mark, "linestyle": dash} for name, ink, mark,
+             dash in zip(
         chart.names(), *map(itertools.cycle, (INKS, MARKS, DASHES)))}
     named = chart.kind == LINES or chart.kind == DOTS and len(looks) > 1
     # As many as fit, by the width of a letter.

@@ -76,7 +76,8 @@ class Evidence:
 
     def warp_sum(self, method, older=""):
         """The same of a sum of 32 values"""
-        return self.value("Reduction" + older, "warp level", "ave_cycle", type=SUMMED, method=method)
+        return self.value("Reduction" + older, "warp level", "ave_cycle", type=SUMMED,
+                          method=method)
 
     def barrier(self, file, method, gpus, blocks=1, threads=1024):
         """ns of one of several GPUs, of so many blocks for each SM"""

@@ -54,7 +54,8 @@ def found_of(row, column, spread=None):
 
 def inside_an_sm(title, **cells):
     """A row of BenchmarkIntraSM."""
-    return lambda run: found_of(run.section("BenchmarkIntraSM", title).find(**cells), "m(ave_cycle)")
+    return lambda run: found_of(run.section("BenchmarkIntraSM", title).find(**cells),
+                                "m(ave_cycle)")
 
 
 def by_shape(run, title, method, gpus):
@@ -63,7 +64,8 @@ def by_shape(run, title, method, gpus):
         rows = run.section(file, title).find_all(method=method, GPUcount=str(gpus))
         if rows:
             return {(row.whole("blk") // run.sms, row.whole("thrd")): found_of(
-                row, "m(avginstru)", "s(avginstr)") for row in rows if row.whole("blk") % run.sms == 0}
+                row, "m(avginstru)", "s(avginstr)") for row in rows
+                if row.whole("blk") % run.sms == 0}
     return {}
 
 
@@ -103,12 +105,15 @@ IN_ONE_GPU = (
 
 
 def of_gpus(gpus):
-    """The headlines of so many GPUs. The study's barrier has no peer access, which one GPU cannot have."""
+    """The headlines of so many GPUs. The study's barrier has no peer access, which one GPU cannot
+    have."""
     methods = ("peer_grid_sync", "multi_grid_sync", *["multi_grid_sync_no_peer"] * (gpus > 1))
     for method in (*methods, CPU):
-        find = launch(CPU, gpus) if method == CPU else of_grids("multi-GPU latency", method, 1, 1024, gpus)
+        find = launch(CPU, gpus) if method == CPU else of_grids("multi-GPU latency", method, 1,
+                                                                1024, gpus)
         is_study = method == ("multi_grid_sync" if gpus == 1 else "multi_grid_sync_no_peer")
-        yield Headline(f"{method}_{gpus}", coded(f"{many(gpus)}: `{method}`, {WHOLE_SM}"), "ns", find,
+        yield Headline(f"{method}_{gpus}", coded(f"{many(gpus)}: `{method}`, {WHOLE_SM}"), "ns",
+                       find,
                        multi_grid_of(gpus, 1, 1024) if is_study else nothing_known)
 
 
@@ -135,13 +140,15 @@ SHORT = {**dict.fromkeys(("tile_sync", "block_32", "cluster", "grid_1x1024", "gr
 def short_lines(runs):
     """For a terminal: a column for each run."""
     known = {one.name: one for one in (*IN_ONE_GPU, *of_gpus(2), *of_gpus(4))}
-    lines = [(f"{plain(known[name].label)}{more}, {known[name].unit}", [known[name].find(run) for run in runs])
+    lines = [(f"{plain(known[name].label)}{more}, {known[name].unit}",
+              [known[name].find(run) for run in runs])
              for name, more in SHORT.items()]
     lines = [(label, found) for label, found in lines if any(found)]
     if lines:
         yield from right_aligned([
             ("What a barrier costs", *(f"{run.gpus} {short_name(run)}" for run in runs)), *(
-                (label, *(one and one.estimate.text() or "-" for one in found)) for label, found in lines)])
+                (label, *(one and one.estimate.text() or "-" for one in found)) for label,
+                found in lines)])
     names = legend(next(one.row["method"] for one in found if one) for _, found in lines)
     yield from textwrap.wrap(names.replace("`", ""), 98, initial_indent="  ", subsequent_indent="  ")
 

@@ -79,8 +79,8 @@ def further(run):
 
 
 def references(run, recorded):
-    """All of the same kind of GPU, without the run itself; a simulated one's are simulated, too: costs
-    that are made up say nothing beside measured ones."""
+    """All of the same kind of GPU, without the run itself; a simulated one's are simulated, too:
+    costs that are made up say nothing beside measured ones."""
     def rows_of(run):
         return {name: [section.rows for section in output] for name, output in run.files.items()}
 

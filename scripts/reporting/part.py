@@ -103,7 +103,8 @@ def run_blocks(part, pictures):
     names = [name, *(other.path.name for other in part.recorded)]
     differences = Sheet(f"{mark}What differs between these machines", len(names) + 1, ["", *names],
                         rows=normal.environment_differences(run, part.recorded))
-    yield fold("Is it normal?", [Text(part.reference()), *[differences] * bool(differences.rows)], True)
+    yield fold("Is it normal?", [Text(part.reference()), *[differences] * bool(differences.rows)],
+               True)
     yield fold("Warnings", [Text(f"{run_warnings.count(run)} in all."), Items(list(run_warnings.joined(run)))])
     yield fold("Environment", [Sheet(f"{mark}What {name} was measured with", 2, ("Key", "Value"),
                                      rows=run.environment.items())])

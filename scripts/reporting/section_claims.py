@@ -84,7 +84,8 @@ def fewer_threads(rows):
 
     small, large = ([cycles(threads, size) for threads in pair] for size, pair in (
         ("256", ("32", "1")), ("8192", ("32", "1024"))))
-    known = [rows.known("IV", column, basic=basic) for column, basic in (("Nm_B", "1"), ("Nl_B", "32"))]
+    known = [rows.known("IV", column, basic=basic) for column,
+             basic in (("Nm_B", "1"), ("Nl_B", "32"))]
     return of_cases([compared(*small), compared(*large)]), (
         "switch at {:.0f} and {:,.0f} B".format(*known)), (
         "256 B: {:.0f} cycles beside {:.0f}; 8 KiB: {:,.0f} beside {:,.0f}".format(
@@ -115,7 +116,8 @@ def sums_by_launches(rows, least=0):
     rates = [implicit[size].mean / explicit[size].mean for size in sizes]
     times = f"{min(rates):.3f} to {max(rates):.3f} times the rate; " * (not least)
     return of_cases(cases), "{:g} beside {:g} GB/s".format(*known), (
-        f"{times}faster at {cases.count(True)} of {len(sizes)} sizes, slower at {cases.count(False)}")
+        f"{times}faster at {cases.count(True)} of {len(sizes)} sizes, "
+        f"slower at {cases.count(False)}")
 
 
 def grid_beside_launch(rows):

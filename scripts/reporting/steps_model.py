@@ -184,7 +184,8 @@ class Steps:
             ways = {method: self.of_shape(method, blocks, threads) for method in NEEDS}
             ways[IN_ONE_BLOCK] = self.of_one_block(threads) if blocks == 1 else None
         else:
-            ways = {method: self.round(method, gpus, blocks, threads, work) for method in NEEDS_OF_GPUS}
+            ways = {method: self.round(method, gpus, blocks, threads, work)
+                    for method in NEEDS_OF_GPUS}
             barrier = self.barrier("peer_grid_sync", gpus, blocks, threads)
             ways["peer_grid_sync"] = None if barrier is None else Way(0, barrier)
         return {method: way for method, way in ways.items() if way}

@@ -42,8 +42,9 @@ class Study:
         tsv.check_folder(folder, data)
 
     def value(self, table, column, **cells):
-        """A number as the study prints it, of the first row with these cells; None where it has none."""
-        text = next((row[column] for row in self.tables[table] if cells.items() <= row.items()), "nan")
+        """A number as the study prints it, of the first row with these cells, or None."""
+        text = next((row[column] for row in self.tables[table] if cells.items() <= row.items()),
+                    "nan")
         return None if text == "nan" else text
 
     def toolkit(self, gpu):

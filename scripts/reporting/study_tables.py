@@ -180,7 +180,8 @@ def table_4(run, study):
             row = section.find(type=SUMMED, basic=basic, more=more, cost=cost)
             model = row and predicted(loops, row)
             estimates = row and [estimate_of(row, "m(sync)"), *[
-                model and Estimate(size, math.nan, [source_of(row)]) for size in (model or (None, None))[:2]]]
+                model and Estimate(size, math.nan, [source_of(row)])
+                for size in (model or (None, None))[:2]]]
             cells = {"scenery": scenery, "basic": basic} if cost == "barriers" else {}
             table.add(study, (scenery, f"{more} instead of {basic}", cost), estimates, **cells)
             if row and cost == "barriers":
@@ -219,7 +220,8 @@ def table_6(run, study):
     section = run.section("Reduction", "one GPU")
     sizes = [row.whole("bytes") for row in section.find_all(type=ARRAY)]
     size = str(max(sizes, default=0))
-    for name in ("implicit", "grid sync", "CUB", "CUDA sample", "theory", "programmatic", "last_block",
+    for name in ("implicit", "grid sync", "CUB", "CUDA sample", "theory", "programmatic",
+                 "last_block",
                  "two_pass_tree", "read_limit"):
         row = section.find(method=SUMS.get(name, name), **(
             {} if name == "theory" else {"type": ARRAY, "bytes": size}))

@@ -27,7 +27,7 @@ RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
 
 FILE = "verdict.txt"  # of a measured folder
 
-# What a row of Pitfalls says, by section; the section of the lanes' clocks says nothing that is judged.
+# What a row of Pitfalls says, by section; that of the lanes' clocks says nothing that is judged.
 SAYS = {
     "warp barrier verdict": lambda row: "holds" if row["blocks"] == "1" else "does not hold",
     "partial groups": lambda row: row["outcome"],
@@ -40,9 +40,9 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 
 class Verdict:
-    """faults: the gravest first; judged, not_judged: how many rows have a recorded one, and how many none;
-    stale: methods whose recorded rows are all stale. runs: those to compare with; rows, lacking: of
-    normal.judged() and .lacking()."""
+    """faults: the gravest first; judged, not_judged: how many rows have a recorded one, and how many
+    none; stale: methods whose recorded rows are all stale. runs: those to compare with; rows,
+    lacking: of normal.judged() and .lacking()."""
 
     def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
                  as_is=False):
@@ -61,7 +61,8 @@ class Verdict:
                       f"no other run of {gpu} is recorded")
         self._judge(run, partial, known_bounds or bounds.read())
         if not chosen:
-            self._missing_gpus(run, [one for one in recorded if one.simulated == run.simulated], partial)
+            self._missing_gpus(run, [one for one in recorded if one.simulated == run.simulated],
+                               partial)
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
 
     @property
