@@ -40,9 +40,10 @@ using peer_grid::Meeting;
 struct Launch {
   Meeting meeting;
   unsigned blocks;       ///< a GPU; kLines at least where a leader tells
-  unsigned threads;      ///< a block, 1 to 32
+  unsigned threads;      ///< of a block's first warp, 1 to 32
   int rounds;            ///< barriers
   unsigned cluster = 1;  ///< blocks of each; divides `blocks`
+  unsigned others = 0;   ///< threads of a block outside its first warp
 };
 
 /// Launches that follow each other on each GPU without waiting for others.
@@ -58,7 +59,9 @@ struct Scenario {
 /// A thread of a launch on one GPU.
 struct Thread {
   int launch, gpu;
-  unsigned block, blocks, cluster, lane, lanes;
+  unsigned block, blocks, cluster;
+  unsigned lane;      ///< its number in the block
+  unsigned lanes;     ///< of the first warp
   int rounds_before;  ///< its launch
   unsigned cell;      ///< that it writes, one for each thread of a launch
 };

@@ -6,26 +6,28 @@
 namespace barrier_model {
 
 Programs::Programs(const Scenario& scenario) : scenario_(scenario) {
-  unsigned blocks = 0, lanes = 0;  // of the largest launch
+  unsigned blocks = 0, threads = 0;  // of the largest launch
   for (const Launch& launch : scenario.launches) {
     blocks = std::max(blocks, launch.blocks);
-    lanes = std::max(lanes, launch.threads);
+    threads = std::max(threads, launch.threads + launch.others);
   }
   int rounds = 0;
   for (std::size_t i = 0; i < scenario.launches.size(); ++i) {
     const Launch& launch = scenario.launches[i];
     for (int gpu = 0; gpu < scenario.gpus; ++gpu) {
       for (unsigned block = 0; block < launch.blocks; ++block) {
-        for (unsigned lane = 0; lane < launch.threads; ++lane) {
+        for (unsigned j = 0; j < launch.threads + launch.others; ++j) {
+          const unsigned lane =
+              j < launch.threads ? j : 32 + j - launch.threads;
           threads_.push_back({static_cast<int>(i), gpu, block, launch.blocks,
                               launch.cluster, lane, launch.threads, rounds,
-                              (gpu * blocks + block) * lanes + lane});
+                              (gpu * blocks + block) * threads + j});
         }
       }
     }
     rounds += launch.rounds;
   }
-  if (scenario.gpus * blocks * lanes > 16 || rounds > 15) {
+  if (scenario.gpus * blocks * threads > 16 || rounds > 15) {
     throw std::invalid_argument("more than a view holds");
   }
 }

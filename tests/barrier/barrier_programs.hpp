@@ -4,6 +4,7 @@
 #include <cstring>
 #include <deque>
 #include <map>
+#include <new>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -62,12 +63,52 @@ class Programs {
   std::map<std::tuple<std::size_t, int, Variables>, int> between_;
 };
 
-/// Programs whose protocol runs on this machine.
+/// Programs whose threads meet at a barrier that each makes for itself.
+template <class Barrier, class Machine>
+class BarrierPrograms : public Programs {
+ public:
+  using Programs::Programs;
+
+ private:
+  struct Own {
+    Barrier barrier;
+    bool knows;
+  };
+  static_assert(std::is_trivially_copyable_v<Own>);
+
+  virtual Barrier barrier_of(const Thread& thread) = 0;
+  virtual void complete(Machine&) {}
+
+  Variables variables_of(const Thread& thread) override {
+    return bytes_of(barrier_of(thread), false);
+  }
+  void sync(const Thread& thread, Script& script,
+            Variables& variables) override {
+    Own own = {barrier_of(thread), false};
+    std::memcpy(static_cast<void*>(&own), variables.data(), sizeof own);
+    Machine machine;
+    machine.script = &script;
+    machine.self = &thread;
+    complete(machine);
+    if (!own.knows && thread.lane < 32) own.barrier.learn(machine);
+    own.barrier.sync(machine);
+    variables = bytes_of(own.barrier, true);
+  }
+  static Variables bytes_of(const Barrier& barrier, bool knows) {
+    alignas(Own) char bytes[sizeof(Own)] = {};  // padding too
+    new (bytes) Own{barrier, knows};
+    return {bytes, sizeof bytes};
+  }
+};
+
+/// At the multi-GPU barrier on this machine.
 template <class Machine>
-class ProgramsOn : public Programs {
+class ProgramsOn
+    : public BarrierPrograms<peer_grid::Protocol<Machine>, Machine> {
  public:
   explicit ProgramsOn(const Scenario& scenario)
-      : Programs(scenario), states_(scenario.gpus) {
+      : BarrierPrograms<peer_grid::Protocol<Machine>, Machine>(scenario),
+        states_(scenario.gpus) {
     for (State& state : states_) {
       state.counter.value = scenario.last_start * peer_grid::kLap;
       for (auto& counter : state.counters) {
@@ -85,7 +126,7 @@ class ProgramsOn : public Programs {
     for (const State& state : states_) {
       words.push_back(&state.counter.value);
       for (auto& counter : state.counters) words.push_back(&counter.value);
-      for (int gpu = 0; gpu < scenario().gpus; ++gpu) {
+      for (int gpu = 0; gpu < this->scenario().gpus; ++gpu) {
         words.push_back(&state.by_last.barrier[gpu]);
         for (auto& line : state.by_leader) words.push_back(&line.barrier[gpu]);
       }
@@ -95,44 +136,22 @@ class ProgramsOn : public Programs {
 
  private:
   using State = typename Machine::State;
-  using Protocol = peer_grid::Protocol<Machine>;
-  struct Own {
-    Protocol protocol;
-    unsigned long long knows = 0;  // no padding, for bytes are compared
-  };
-  static_assert(std::is_trivially_copyable_v<Own>);
 
-  Variables variables_of(const Thread& thread) override {
-    const Launch& launch = scenario().launches[thread.launch];
+  peer_grid::Protocol<Machine> barrier_of(const Thread& thread) override {
+    const Scenario& scenario = this->scenario();
+    const Launch& launch = scenario.launches[thread.launch];
     End<Machine::kLines> end;
-    for (int gpu = 0; gpu < scenario().gpus; ++gpu) {
+    for (int gpu = 0; gpu < scenario.gpus; ++gpu) {
       end.of_rank[gpu] = &states_[gpu];
     }
     end.rank = thread.gpu;
     end.own = end.of_rank[end.rank];
-    end.gpus = scenario().gpus;
+    end.gpus = scenario.gpus;
     end.blocks = launch.blocks;
     end.meeting = launch.meeting;
-    return bytes_of({Protocol(end)});
+    return peer_grid::Protocol<Machine>(end);
   }
-
-  void sync(const Thread& thread, Script& script,
-            Variables& variables) override {
-    Machine machine;
-    machine.script = &script;
-    machine.self = &thread;
-    machine.states = states_.data();
-    Own own = {Protocol({})};
-    std::memcpy(static_cast<void*>(&own), variables.data(), sizeof own);
-    if (!own.knows) own.protocol.learn(machine);
-    own.knows = 1;
-    own.protocol.sync(machine);
-    variables = bytes_of(own);
-  }
-
-  static Variables bytes_of(const Own& own) {
-    return {reinterpret_cast<const char*>(&own), sizeof own};
-  }
+  void complete(Machine& machine) override { machine.states = states_.data(); }
 
   std::vector<State> states_;  // what memory is at first, and its addresses
 };

@@ -188,13 +188,15 @@ bool Steps::may_begin(const Situation& now, const Thread& thread) const {
   return true;
 }
 
-// All threads of a block, once all are at the same kind of operation.
+// All threads of a block or of its first warp, once all are at the same kind of
+// operation.
 bool Steps::meet(Situation& now, std::size_t first) {
   const Operation::Kind kind = next_of(now, first).kind;
   std::vector<std::size_t> block;
   View all = 0;
   for (std::size_t i = 0; i < threads_.size(); ++i) {
     if (!same_block(threads_[i], threads_[first])) continue;
+    if (kind == Operation::kSyncWarp && threads_[i].lane >= 32) continue;
     if (next_of(now, i).kind != kind) return false;
     block.push_back(i);
     all = joined(all, now.threads[i].view);
