@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-
 #include "explicit_barrier/blocks_per_sm.hpp"
 #include "reduction/array_sizes.hpp"
 
@@ -64,15 +62,6 @@ TEST(Options, EverythingGiven) {
   EXPECT_FALSE(options.wants("alpha", Set::kStudy));
   EXPECT_TRUE(options.wants("beta", Set::kEvidence));
   EXPECT_FALSE(options.measures(Set::kEvidence));
-}
-
-TEST(Options, PosixlyCorrectChangesNothing) {
-  setenv("POSIXLY_CORRECT", "1", 1);
-  EXPECT_EQ(parse({"8", "--samples", "3"}).samples, 3);
-  setenv("POSIXLY_CORRECT", "1", 1);
-  EXPECT_EQ(message_of({"1", "--samples", "3", "2"}),
-            "unexpected argument '2'");
-  unsetenv("POSIXLY_CORRECT");
 }
 
 TEST(Options, WhatIsRefusedIsPrintable) {

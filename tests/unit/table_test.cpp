@@ -1,6 +1,5 @@
 #include "common/table.hpp"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -205,20 +204,6 @@ TEST(Padded, BeforeOrBehind) {
   EXPECT_EQ(padded("ab", 4), "  ab");
   EXPECT_EQ(padded("ab", -4), "ab  ");
   EXPECT_EQ(padded("abcdef", 4), "abcdef");
-}
-
-TEST(LineWriter, FullDevice) {
-  const int descriptor = open("/dev/full", O_WRONLY);
-  ASSERT_GE(descriptor, 0);
-  LineWriter out(descriptor);
-  try {
-    out.line("x");
-    FAIL();
-  } catch (const OutputError& error) {
-    EXPECT_NE(std::string(error.what()).find("No space left"),
-              std::string::npos);
-  }
-  close(descriptor);
 }
 
 TEST(LineWriter, LeavesWholeLinesWhenTheFileIsFull) {
