@@ -10,6 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, ended, section
 from report_support import ReportCase
 from scripts_support import ROOT
@@ -110,7 +111,10 @@ class OutputsTest(ReportCase):
         return f"{done.stdout}{done.stderr}exit code {done.returncode}\n".replace(str(ROOT), "ROOT")
 
     def sums(self, shown=()):
-        """A line a page, a table, and a chart's numbers."""
+        """A line a page, a table, and a chart's numbers; pages and tables are well formed."""
+        Page((self.out / "report.html").read_text())
+        for path in self.out.glob("tables/*/*.tex"):
+            self.check_tex(path.read_text())
         return "".join(
             f"{sum_of(path.read_text().replace(str(self.folder), 'FOLDER'))}  {path.relative_to(self.out)}\n"
             for path in sorted(self.out.rglob("*")) if path.suffix in (".html", ".md", ".tex", ".tsv")

@@ -7,11 +7,12 @@ import unittest
 from pathlib import Path
 from types import SimpleNamespace
 
-from report_support import NO_SUMS, ReportCase, rows_of
+from report_support import NO_SUMS, ReportCase
 from scripts_support import ROOT, ScriptsTest
 
 # scripts_support has put scripts/ on the path
 from pages import recorded_tables, write_pages
+from parts import tsv
 from reporting import known_spread
 from reporting.normal import recorded_runs
 from reporting.study import FOLDER
@@ -91,8 +92,7 @@ class PicturesTest(ScriptsTest):
         path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
         self.assertEqual(older(), [])
         path = recorded / "h200x4" / "BenchmarkInterSM.tsv"
-        cell = next(row for row in rows_of("h200x4", "BenchmarkInterSM", "grid latency") if (
-            row["method"], row["blk"], row["thrd"]) == ("grid_sync", "132", "1024"))["m(avginstru)"]
+        cell = tsv.read(path)[0].find(method="grid_sync", blk="132", thrd="1024")["m(avginstru)"]
         path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
         self.assertEqual(older(), ["barriers.png", "rows.sha256"])
 
