@@ -69,6 +69,15 @@ class CommandLineTest(ScriptsTest):
                 ("unrecognized arguments: one", "pages/write_pages.py", ["one"]),
                 ("several folders need --short", "summary.py", ["one", "two"]),
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
+                ("'--' is no value", "report.py", ["run", "--out=--"]),
+                ("--gpus: must be a whole number from 1 to 9999", "measure.py",
+                 *(["build", "--results", "r", f"--gpus={text}"] for text in ("0", "²", "10000", "1_0"))),
+                ("--hours: invalid hours value", "measure.py",
+                 *(["build", "--results", "r", f"--hours={text}"] for text in ("0", "nan", "inf"))),
+                (r"unrecognized arguments: --a\nb\x1b[31m\x9b", "summary.py",
+                 ["run", "--a\nb\x1b[31m\x9b"]),
+                ("x ... x", "summary.py", ["run", "--" + "x" * 60000]),
+                ("unknown option '-x?[31m?y'", "run.sh", ["-x\x1b[31m\ny"]),
                 ("unrecognized arguments: --g", "parts/test_outcomes.py", ["x.xml", "--g"])):
             for arguments in cases:
                 self.assert_refused(self.script(script, *arguments), 2,
