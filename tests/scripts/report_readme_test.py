@@ -21,8 +21,6 @@ from reporting.study import FOLDER
 class PagesTest(ReportCase):
     def test_they_are_what_the_files_say(self):
         """In this repository: after a run was recorded, write_pages.py renews them."""
-        done = self.script("pages/write_pages.py", "--check")
-        self.assert_refused(done, 2, "cannot read ", "README.md")  # the project has none yet
         results = self.project / "results"
         results.unlink()
         results.mkdir()
@@ -32,27 +30,19 @@ class PagesTest(ReportCase):
         pages = {self.project / name: (ROOT / name).read_text() for name in names}
         for page, text in pages.items():
             page.parent.mkdir(parents=True, exist_ok=True)
-            page.write_text(text)
+            self.assertIn("writes this -->\n", text)
+            page.write_text(text.replace("writes this -->\n", "writes this -->\n| 0 |\n", 1))
         figures = self.project / write_pages.FIGURES
         figures.parent.mkdir(exist_ok=True)
         figures.symlink_to(ROOT / write_pages.FIGURES)  # no matplotlib draws them anew
-        done = self.script("pages/write_pages.py", "--check")
-        self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
-        for page, text in pages.items():
-            self.assertIn("writes this -->\n", text)
-            page.write_text(text.replace("writes this -->\n", "writes this -->\n| 0 |\n", 1))
         self.assert_refused(self.script("pages/write_pages.py", "--check"), 1,
                             f"not what results/ has: {', '.join(names)}; ")
         for page in pages:
             self.assertIn("| 0 |", page.read_text())
         self.assertEqual(self.script("pages/write_pages.py").returncode, 0)
         self.assertEqual({page: page.read_text() for page in pages}, pages)
-        page = self.project / names[1]
         for line in known_spread.FILE.read_text().splitlines()[1:]:
-            self.assertIn(f"| {line.split(chr(9))[0]} |", pages[page])
-        page.write_text(pages[page].replace("<!-- causes end -->", ""))
-        self.assert_refused(self.script("pages/write_pages.py"), 2,
-                            "there are no comments to put causes")
+            self.assertIn(f"| {line.split(chr(9))[0]} |", pages[self.project / names[1]])
 
     def test_durations(self):
         took = {"seconds_ImplicitBarrier": "60.0", "seconds_TestRepeat.before13": "130.4"}
