@@ -243,7 +243,7 @@ class CheckTest(ScriptsTest):
         for change, code, said in (
                 (slower(10, blk=("2112", "4224"), **grid), 2, "broken: " + where),
                 (slower(10, blk=("4224",), **grid), 1, f"look: {where}896% slower (2 of 26 rows)\n"),
-                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}50% slower (2 of 26 rows)\n"),
+                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}49% slower (2 of 26 rows)\n"),
                 (slower(1.1, blk=("4224",), **grid), 0, "normal: "),
                 (noisy, 2, f"broken: {where}189% slower (12 of 26 rows)"),
                 (lacking, 1, f"look: {where}6 of 26 rows have no value")):
