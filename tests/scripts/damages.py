@@ -82,22 +82,16 @@ def hostile(r, data):
     return b"\n".join(lines)
 
 
-def swap_lines(r, data):
+def other_lines(r, data):
+    """Two are swapped, one is repeated, or one is lost."""
     lines = data.splitlines(keepends=True)
-    one, other = r.randrange(len(lines)), r.randrange(len(lines))
-    lines[one], lines[other] = lines[other], lines[one]
-    return b"".join(lines)
-
-
-def repeat_a_line(r, data):
-    lines = data.splitlines(keepends=True)
-    lines.insert(r.randrange(len(lines)), r.choice(lines))
-    return b"".join(lines)
-
-
-def lose_a_line(r, data):
-    lines = data.splitlines(keepends=True)
-    del lines[r.randrange(len(lines))]
+    one, other, kind = r.randrange(len(lines)), r.randrange(len(lines)), r.randrange(3)
+    if kind == 0:
+        lines[one], lines[other] = lines[other], lines[one]
+    elif kind == 1:
+        lines.insert(one, lines[other])
+    else:
+        del lines[one]
     return b"".join(lines)
 
 
@@ -146,7 +140,7 @@ def other_format(r, data):
 
 
 DAMAGES = (flip, flip, flip, other_digit, other_digit, cut, cut_at_a_line, lose, insert, odd_cell,
-           odd_cell, odd_cell, hostile, swap_lines, repeat_a_line, lose_a_line, swap_columns,
+           odd_cell, odd_cell, hostile, other_lines, other_lines, other_lines, swap_columns,
            other_header, other_format)
 
 
