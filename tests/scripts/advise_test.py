@@ -17,7 +17,6 @@ from reporting.steps_model import LADDER, ROUNDS, Rows, Steps
 HEADER = "method GPUCount rep blk thrd idea(wkld) reads m(step) s(step) m(seam) s(seam) n med(step)"
 GPU = '# gpu[index=0 name="Made up" sms=256]'
 ROUNDS_HEADER = "method GPUCount blk thrd idea(wkld) med(turns)"
-NULL_HEADER = "method GPUCount rep blk thrd med(addl)"
 BARRIER_HEADER = "method GPUcount blk thrd med(avginstru)"
 
 
@@ -105,38 +104,6 @@ class AdviseTest(unittest.TestCase):
         self.assertIn("the only way with rows", comments[0])
         self.assertFalse(any("in turn" in line or "not measured in this shape" in line
                              for line in comments), comments)
-
-    def test_launches_of_other_work(self):
-        shape = 256, 1024
-        self.write_sections(self.file.name, (ROUNDS, ROUNDS_HEADER, [
-            ("graph_of_gpus", 2, *shape, 2000, 4000), ("graph_of_gpus", 2, *shape, 8000, 5000),
-            ("graph_of_gpus", 2, *shape, 32000, 7000), ("events_to_all", 2, *shape, 32000, 6000),
-            ("multi_cooperative_launch", 2, *shape, 32000, 9000)]), ("null kernel", NULL_HEADER, [
-                ("traditional_launch", 1, 1, *shape, "nan"), ("traditional_launch", 1, 128, *shape, 3000),
-                ("event_wait", 1, 128, *shape, 4000),
-                ("multi_cooperative_launch", 2, 128, *shape, 15000)]), (
-            "sleep kernel", "method GPUCount blk thrd idea(wkld) med(ovh)",
-            [("single_omp_traditional_launch", 2, *shape, 32000, 11000)]))
-        options = "--gpus", 2, "--threads", 1024, self.file
-        others = "events_to_all", "multi_cooperative_launch", "single_omp_traditional_launch"
-        ways = "graph_of_gpus", *others
-        alike = ", ".join((others[-1], *others[:-1]))
-        for work, extrapolated, steps in (
-                # 4 is half of the way from 2 to 8 on a logarithmic scale; the host queues two launches
-                # and two events in 8 us, two cooperative launches in 15.
-                (4, {32: alike}, (8.5, 10, 15, 15)),
-                (1, {2: "graph_of_gpus", 32: alike}, (5, 8, 15, 12)),
-                (100, {32: alike.replace(", multi", ", graph_of_gpus, multi")}, (107, 106, 109, 111))):
-            comments, rows = self.rows("--work", work, *options)
-            self.assertEqual({row["way"]: float(row["us(step)"]) for row in rows},
-                             dict(zip(ways, steps)))
-            # Of work of which 5% is the seam of the longest.
-            self.assertEqual(next(row["us(under 5%)"] for row in rows
-                                  if row["way"] == "graph_of_gpus"), "133")
-            self.assertCountEqual([line for line in comments if "extrapolated" in line], [
-                f"# extrapolated from rows of {of} us of work: {methods}"
-                for of, methods in extrapolated.items()])
-            self.assertFalse(any("not measured in this shape" in line for line in comments))
 
     def test_interval_is_of_what_is_not_work(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))

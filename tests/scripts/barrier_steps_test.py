@@ -1,6 +1,5 @@
 """Sums of the steps of barriers against those made by hand, of made-up constants."""
 
-import math
 import sys
 import unittest
 from pathlib import Path
@@ -68,19 +67,6 @@ class BarrierStepsTest(unittest.TestCase):
                 for value, by_hand in zip(of[(*barrier, bool(late))], steps):
                     self.assertAlmostEqual(value, by_hand, msg=(barrier, late))
 
-    def test_blocks_of_more_threads_take_longer_to_meet(self):
-        of = found([("grid_sync", 1, 1)], threads=1024)
-        self.assertAlmostEqual(sum(of["grid_sync", 1, 1, False]), 2 * 32 + 50 + 40 + 90 + 100)
-
-    def test_one_that_is_not_late_enough(self):
-        """A leader that reads 10 flags a thread has not read those of the others when the late one
-        comes: the leader is late, or another one."""
-        of = found([("xiao_feng_flags", 1, 32)], late=100)
-        at_once = sum(of["xiao_feng_flags", 1, 32, False])
-        self.assertAlmostEqual(at_once, 3 + 9 * 90 + 45 + 200)
-        self.assertAlmostEqual(sum(of["xiao_feng_flags", 1, 32, True]),
-                               (3 + 10 * 90 + 100 + at_once - 100) / 2)
-
     def test_no_sum_without_every_step(self):
         """What is missing is not taken for nothing."""
         names = ("xiao_feng_lock_ordered", "grid_sync", "peer_grid_sync", "xiao_feng_flags_ordered",
@@ -93,12 +79,6 @@ class BarrierStepsTest(unittest.TestCase):
     def test_no_sum_of_what_is_no_barrier_here(self):
         self.assertEqual(found([("in_use_grid_sync", 1, 1), ("cluster_first", 1, 1),
                                 ("host_flags", 2, 1), ("grid_sync", 1, 3)]), {})
-
-    def test_noise_is_not_below_nothing(self):
-        steps = [(*step[:4], 150 if step[0] == "ping_pong_ordered" else step[4]) for step in STEPS]
-        of = found([("grid_sync", 1, 1)], steps)
-        self.assertEqual(of["grid_sync", 1, 1, False].fences, 0)
-        self.assertFalse(any(math.isnan(sum(one)) for one in of.values()))
 
 
 if __name__ == "__main__":
