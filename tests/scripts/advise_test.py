@@ -132,28 +132,16 @@ class AdviseTest(unittest.TestCase):
 
     def test_a_program_of_others_agrees(self):
         """What the GPU test compares, with figures of an H200 that no rule was made with."""
-        figures = (ROOT / "results/launches/dependent_steps.h200x1.tsv").read_text()
-
-        def compared(way="", factor=1.0, most=None):
-            lines = [line.rpartition("\t") for line in figures.splitlines()[:most]]
-            self.file.write_text("\n".join(
-                f"{row}\t{float(step) * factor}" if row and row.startswith(way) and step[0].isdigit()
-                else f"{row}{tab}{step}" for row, tab, step in lines))
-            program = self.file.with_name("launch_tests")
-            program.write_text(f"#!/bin/sh\nexec cat '{self.file}'\n")
-            program.chmod(0o755)
-            return subprocess.run([sys.executable, ROOT / "tests/gpu/dependent_steps_test.py",
-                                   program], capture_output=True, text=True)
-
-        done = compared()
+        figures = ROOT / "results/launches/dependent_steps.h200x1.tsv"
+        program = self.file.with_name("launch_tests")
+        program.write_text(f"#!/bin/sh\nexec cat '{figures}'\n")
+        program.chmod(0o755)
+        done = subprocess.run([sys.executable, ROOT / "tests/gpu/dependent_steps_test.py", program],
+                              capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         inside, count = map(int, re.search(r"^(\d+) of (\d+) inside$", done.stdout, re.M).groups())
         self.assertGreater(count, 140)
         self.assertGreater(inside, 0.9 * count)
-        # All are too slow; what is ranked first is; what nothing speaks for is the fastest.
-        for change in (("", 1.5), ("graph_programmatic", 2), ("launch_and_wait", 0.1)):
-            done = compared(*change, most=32)  # of one shape
-            self.assertEqual((done.returncode, done.stderr), (1, ""))
 
     def test_bad_usage(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))

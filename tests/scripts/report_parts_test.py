@@ -1,40 +1,15 @@
 """Tests of the parts of report.py: the study's numbers, digits, names, what is normal."""
 
 import math
-import re
 import unittest
 
 from made_up_rows import ENVIRONMENT, ROWS
-from scripts_support import ROOT, ScriptsTest
+from scripts_support import ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, names, normal
+from reporting import normal
 from reporting.estimates import rounded, short_name
 from reporting.study import FOLDER, GPUS, Study
-
-
-class NamesTest(unittest.TestCase):
-    def test_every_barrier_that_is_shown_has_one(self):
-        shown = {barrier.method for barrier in chart_barriers.BARRIERS}
-        self.assertEqual({name for name in shown if not name.startswith("in_use_")}
-                         - names.CUDA.keys(), set())
-        self.assertEqual(names.legend(["blocksync", "in_use_tile", "blocksync", "grid_sync"]),
-                         "In CUDA, `blocksync` is `__syncthreads()`; "
-                         "`grid_sync` is `grid_group::sync()`.")
-
-    def test_all_barriers_are_looked_for(self):
-        """Those that a run has rows of, but for methods that are no barrier."""
-        others = re.compile(r"(coales_)?shufl|vote_|match_|redux_|warp_|(shared|global)_\w"
-                            r"|copy_async|threadfence|bulk_copy|distributed_load"
-                            r"|in_use_(\w+_)?none|cluster_exchange_unmet"
-                            r"|block_(broadcast|sum|max|min|prefix_sum)")
-        run = tsv.Run(ROOT / "results/h200x4")
-        measured = {row["method"] for name, sections in run.files.items()
-                    if name.startswith("Benchmark") for one in sections
-                    if one.title != "throughput" for row in one.rows}
-        looked_for = {barrier.method for barrier in chart_barriers.BARRIERS}
-        self.assertEqual({method for method in measured if not others.match(method)} - looked_for,
-                         set())
 
 
 class StudyTest(ScriptsTest):
