@@ -54,7 +54,7 @@ COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "h
             "advice": ("advise.py", "--work", "5"),
             "advice on one block": ("advise.py", "--work", "3", "--blocks", "1", "--threads", "1000"),
             "advice on an H100": ("advise.py", "--work", "5", "--gpu", "H100"),
-            "advice on 2 GPUs": ("advise.py", "--work", "5", "--gpus", "2"),
+            "advice on 2 GPUs": ("advise.py", "--work", "1", "--gpus", "2"),
             "advice on 4 GPUs": ("advise.py", "--work", "50", "--gpus", "4")}
 # Of recorded runs, in results/.
 RECORDED = {"summary": ("summary.py", "h200x4"), "check": ("check.py", "h200x1"),
