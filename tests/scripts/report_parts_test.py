@@ -20,6 +20,10 @@ class StudyTest(ScriptsTest):
 
     def test_tables_agree_by_the_equations(self):
         study = Study()
+        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
+            for gpu in GPUS:
+                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
+                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
         rates = {(row["gpu"], row["threads"]): row for row in study.tables["III"]}
         for row in rates.values():  # Equation 1
             self.near(row["concurrency_B"],
@@ -34,20 +38,6 @@ class StudyTest(ScriptsTest):
             if row["more"] == "32":
                 self.near(row["sync_cycles"], 5 * float(study.value(
                     "II", "latency_cycles", type="shuffle of a tile", gpu=row["gpu"])))
-
-    def test_every_table_has_what_the_study_has(self):
-        study = Study()
-        self.assertEqual([len(rows) for rows in study.tables.values()],
-                         [3, 12, 8, 4, 14, 10, 2, 13])
-        for name in ("II", "III", "IV", "V", "VI", "VII"):
-            count = {gpu: sum(row["gpu"] == gpu for row in study.tables[name]) for gpu in GPUS}
-            self.assertEqual(count["V100"], count["P100"], name)
-        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
-            for gpu in GPUS:
-                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
-                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
-        self.assertIsNone(study.value("II", "reference_thread_op_per_cycle", type="tile"))
-        self.assertIsNone(study.value("I", "overhead_ns", gpu="P100"))
 
     def test_numbers_agree_with_one_another(self):
         """More blocks take longer, and so do more GPUs."""
