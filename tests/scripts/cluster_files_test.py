@@ -36,7 +36,7 @@ def faults_of(name, text):
                 for option in re.findall(r"--\w[\w-]*", line) if f"\n#   {option} " not in options)
     paths = re.findall(rf"{HERE}([\w./]+\w)|\s(scripts/\S+)", text)
     yield from (f"no {''.join(path)}" for path in paths if not (ROOT / "".join(path)).is_file())
-    if sources:  # packages are those of the line in README, but for tests and what is fetched; and git
+    if sources:  # packages of the line in README, but for tests and what is fetched; and git
         line = re.search(r"apt-get install (.*)", (ROOT / "README.md").read_text())[1]
         wanted = set(line.split()) - {"libgtest-dev", "python3-pip"} | {"git"}
         found = re.search(r"--no-install-recommends ([^&\n]*)", text)
@@ -59,7 +59,8 @@ class ClusterFilesTest(unittest.TestCase):
             self.assertEqual(list(faults_of(name, text)), [])
             for old, new in planted:
                 self.assertIn(old, text)
-                self.assertNotEqual(list(faults_of(name, text.replace(old, new, 1))), [], (old, new))
+                found = list(faults_of(name, text.replace(old, new, 1)))
+                self.assertNotEqual(found, [], (old, new))
 
     def test_what_is_named_is_there(self):
         programs, = re.findall(r"for program in (.*);", (FOLDER / "processes.sbatch").read_text())

@@ -132,8 +132,8 @@ class CompareTest(ScriptsTest):
             rows = self.two(section("t: one", header, first), section("t", header, second), code=1)
             key, numbers = expected.split(": ")
             self.assertEqual(rows, [f"TestRepeat t l {key} {numbers}".replace(" nan", "")])
-        run = self.write_run(self.folder / "a", {
-            "TestRepeat": section("t", NULL, "l 2 1 1 32 10 nan 0 nan").replace("addl", "x")}, only=True)
+        unknown = section("t", NULL, "l 2 1 1 32 10 nan 0 nan").replace("addl", "x")
+        run = self.write_run(self.folder / "a", {"TestRepeat": unknown}, only=True)
         self.assert_refused(self.script("compare.py", run, run), 2, "TestRepeat.tsv, line 2",
                             "column m(x): no such mean is known")
         base = "x 1 64 1 32 100 1 32 9 0"

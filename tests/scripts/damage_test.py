@@ -50,7 +50,8 @@ ODD_CELLS = (
 HOSTILE = (
     "<script>alert(1)</script>", "[x](javascript:alert(1))", "a|b", "`x`", "*a* _b_ ~~c~~", "$x$",
     "{x}", "{gpu.__class__}", "{gpu:>3000000000}", "%s%n%(x)s", "\\input{/etc/passwd}",
-    "%\\end{table}", "../../x", "; touch x", "$(touch x)", "'\"><img src=x onerror=alert(1)>", "#", "1. x", "- x",
+    "%\\end{table}", "../../x", "; touch x", "$(touch x)", 
+    "'\"><img src=x onerror=alert(1)>", "#", "1. x", "- x",
     "\x1b]0;x\x07", "x\r", "x\x85y", "x\u2028y", "&lt;", "{", "}}", "\\", "x" * 20000)
 KEYS = ("gpu", "gpu_count", "sms", "driver", "cuda_toolkit", "cuda_toolkit_before13",
         "suite_commit", "date_utc", "sm_clock_application", "compute_capability")

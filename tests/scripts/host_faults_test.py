@@ -187,14 +187,15 @@ class SignalsTest(HostFaultsTest):
                 done = write(step, number, "new")
                 seen.append(contents())
                 if number != signal.SIGKILL:
-                    self.assertEqual((done.returncode, done.stderr), (128 + number, "x: interrupted\n"))
+                    self.assertEqual((done.returncode, done.stderr),
+                                     (128 + number, "x: interrupted\n"))
                     self.assertFalse((out / ".unfinished").exists())
                     self.assertIn(seen[-1], OLD_AND_NEW)
                 for content in seen[-1]:
                     self.assertIn(content, ("old" * 9, "new" * 9, None))
             self.assertIn(OLD_AND_NEW[0], seen)
-        done = self.execute(["sh", "-c", 'trap "" HUP; exec "$@"', "-", sys.executable, "-c", WRITES,
-                             "1", str(int(signal.SIGHUP)), "new"])  # as nohup does
+        done = self.execute(["sh", "-c", 'trap "" HUP; exec "$@"', "-",  # as nohup does
+                             sys.executable, "-c", WRITES, "1", str(int(signal.SIGHUP)), "new"])
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(write(0, 0, "new").returncode, 0)
         self.assertEqual((contents(), sorted(os.listdir(out))), (OLD_AND_NEW[1], ["a", "b", "d"]))
@@ -371,7 +372,7 @@ class ArgumentsTest(HostFaultsTest):
         self.run_sh()
 
     def test_old_python(self):
-        """Each script says so in one line: nothing of the suite that is newer is imported before."""
+        """Each script says so in one line: nothing newer of the suite is imported before."""
         local = [path.stem for path in (ROOT / "scripts").iterdir()]
         for script in sorted((ROOT / "scripts").rglob("*.py")):
             text = script.read_text()

@@ -58,7 +58,8 @@ class SwitchModelTest(unittest.TestCase):
 
 
 SMS, LATE = 10, 2000
-LATENCY, EXIT = "method GPUcount blk thrd med(avginstru)", "method GPUcount blk thrd late med(exit) clock"
+LATENCY = "method GPUcount blk thrd med(avginstru)"
+EXIT = "method GPUcount blk thrd late med(exit) clock"
 # A word takes 100 ns, order 50, a word to another GPU 300, order there 200.
 STEPS = [("ping_pong", 1, 1, 32, 200), ("ping_pong_ordered", 1, 1, 32, 300),
          ("ping_pong_peer", 2, 1, 32, 600), ("ping_pong_peer_ordered", 2, 1, 32, 1000)]

@@ -55,8 +55,9 @@ class ObservationsTest(ScriptsTest):
             self.check({"BenchmarkInterSM": barriers(("grid_sync", 1, ns)),
                         "ImplicitBarrier": launches(launch)},
                        grid_blocks=verdict, grid_two_blocks=verdict, implicit_one_gpu="holds")
-        self.check({"BenchmarkInterSM": barriers(("grid_sync", 1, [1000] * 6)), "ImplicitBarrier":
-                    launches(("traditional_launch", 1, 5000.25, 1))}, implicit_one_gpu="does not hold")
+        self.check({"BenchmarkInterSM": barriers(("grid_sync", 1, [1000] * 6)),
+                    "ImplicitBarrier": launches(("traditional_launch", 1, 5000.25, 1))},
+                   implicit_one_gpu="does not hold")
         grids = barriers(("grid_sync", 1, [*[1500] * 5, 3000]))
         for ns, verdict in ((1400, "holds"), (1600, "turned over"), (1500, "broken")):
             self.check({"BenchmarkInterSM": grids,
@@ -73,7 +74,8 @@ class ObservationsTest(ScriptsTest):
             return "".join(f"part_{method}\t{form}\t{outcome}\t1.000\t1\n" for form, outcome in
                            zip(("exits early", "stays and skips"), outcomes))
 
-        head, hang = section("partial groups", "method form outcome T launches"), "no progress within 1 s"
+        head = section("partial groups", "method form outcome T launches")
+        hang = "no progress within 1 s"
         small = [rows(name, "completed", "completed") for name in (
             "syncwarp", "tile_sync", "coales_sync", "blocksync")]
         for outcomes, of_grid, with_warp in (
@@ -100,15 +102,16 @@ class ObservationsTest(ScriptsTest):
         # Where it was measured, the study's barrier alone is judged: without peer access, as the
         # study has it, of either toolkit.
         study, no_peer = ("multi_grid_sync", 2, PEERS), ("multi_grid_sync_no_peer", 2, NO_PEERS)
+        alone = barriers(("peer_grid_sync", 1, PEERS)).replace("grid latency", "multi-GPU latency")
+        part = "".join(own.splitlines(keepends=True)[:-1])
         for files, both, acceptable in (
                 ((own, barriers(study)), "holds", "holds"),
                 ((own, barriers(study, no_peer)), "holds in part", "does not hold"),
                 ((barriers(no_peer), barriers(study)), "holds in part", "does not hold"),
                 # What does not judge may have been measured in part, what does may not.
                 ((own.replace("2100.000", "nan"), barriers(study)), "holds", "holds"),
-                (("".join(own.splitlines(keepends=True)[:-1]), None), "does not hold", "not measured"),
-                ((barriers(("peer_grid_sync", 1, PEERS)).replace("grid latency", "multi-GPU latency"),
-                  None), "not measured", "not measured")):
+                ((part, None), "does not hold", "not measured"),
+                ((alone, None), "not measured", "not measured")):
             self.check(dict(zip(("BenchmarkInterSM", "BenchmarkInterSM.before13"), files)),
                        gpus_both=both, gpus_acceptable=acceptable)
 
@@ -130,7 +133,8 @@ class ObservationsTest(ScriptsTest):
                             ("single_omp_traditional_launch", 1, 1000, 1),
                             ("single_omp_traditional_launch", 2, cpu, 1),
                             ("multi_cooperative_launch", 2, multi, 1))},
-                       gpus_beside_cpu=beside_cpu, gpus_beside_launch=beside_launch, cpu_steady=steady)
+                       gpus_beside_cpu=beside_cpu, gpus_beside_launch=beside_launch,
+                       cpu_steady=steady)
 
     def test_sums_in_a_warp(self):
         """A sum without a barrier says nothing of the study's with one."""
@@ -159,7 +163,8 @@ class ObservationsTest(ScriptsTest):
                 f"{method} float 2 {1048576 << place} {rate} 1.0 1.0 1.0 {right} 9 {half}.0"
                 for place, rate in enumerate(rates)))
 
-        study, no_peer = ("multi_grid_sync", 2, [2100] * 6), ("multi_grid_sync_no_peer", 2, [2100] * 6)
+        study = "multi_grid_sync", 2, [2100] * 6
+        no_peer = "multi_grid_sync_no_peer", 2, [2100] * 6
         sums = rows("multi_grid", ("100.0", "200.0"), 1)
         for barrier, rates, of_grid, verdict in (
                 (barriers(study), ("104.0", "210.0"), sums, "holds"),
@@ -173,8 +178,8 @@ class ObservationsTest(ScriptsTest):
                 *((barriers(study), ("104.0", "210.0"), text, "not measured") for text in (
                     None, rows("multi_grid", ("100.0", "200.0"), 1, right=0),
                     rows("multi_grid", ("nan", "nan"), 1)))):
-            self.check({"BenchmarkInterSM.before13": barrier, "Reduction": rows(
-                "implicit_multi", rates, 2), "Reduction.before13": of_grid}, implicit_few_steps=verdict)
+            self.check({"BenchmarkInterSM.before13": barrier, "Reduction.before13": of_grid,
+                        "Reduction": rows("implicit_multi", rates, 2)}, implicit_few_steps=verdict)
 
 
 if __name__ == "__main__":

@@ -59,7 +59,8 @@ class CommandLineTest(ScriptsTest):
                 ("unrecognized arguments: --t", "sanitize.py", ["--t=3"]),
                 ("'--' is no value", "report.py", ["run", "--out=--"]),
                 ("--gpus: must be a whole number from 1 to 9999", "measure.py",
-                 *(["build", "--results", "r", f"--gpus={text}"] for text in ("0", "²", "10000", "1_0"))),
+                 *(["build", "--results", "r", f"--gpus={text}"]
+                   for text in ("0", "²", "10000", "1_0"))),
                 ("--hours: invalid hours value", "measure.py",
                  *(["build", "--results", "r", f"--hours={text}"] for text in ("0", "nan", "inf"))),
                 (r"unrecognized arguments: --a\nb\x1b[31m\x9b", "summary.py",

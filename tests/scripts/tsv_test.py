@@ -163,7 +163,8 @@ FOLDERS = (  # file, what becomes what there, and what the message says
     ("Pitfalls", "no_sync\t0\t0", "<b>\t0\t0", "line 3, column method: '<b>' is not a "),
     ("Reduction", "1048576", "0", "line 22, column bytes: '0' is less than 1"),
     ("TestRepeat", "blocksync\t1\t", "blocksync\t0\t", "line 4, column rep: '0' is less"),
-    ("BenchmarkInterSM", "# grid", "# program[name=TestRepeat]\n# grid", "these are rows of TestRepeat"))
+    ("BenchmarkInterSM", "# grid", "# program[name=TestRepeat]\n# grid",
+     "these are rows of TestRepeat"))
 CONTENTS = (  # of BenchmarkInterSM.tsv, and what the message says
     (GOOD.encode("utf-16"), "line 1: not text in UTF-8 (byte 1)"),
     (GOOD.encode("utf-16-le"), "line 13: the last line is cut short"),
@@ -179,8 +180,9 @@ CONTENTS = (  # of BenchmarkInterSM.tsv, and what the message says
 class FolderTest(ScriptsTest):
     def readers(self, run, *options):
         """Done of each script that reads a run."""
-        for command in (["summary.py", run], ["compare.py", run, run], ["report.py", run, "--recorded",
-                        self.folder / "recorded", "--out", self.folder / "out"]):
+        for command in (["summary.py", run], ["compare.py", run, run],
+                        ["report.py", run, "--recorded", self.folder / "recorded",
+                         "--out", self.folder / "out"]):
             yield self.script(*command, *options)
 
     def assert_no_run(self, message, *changes, **options):
@@ -221,8 +223,8 @@ class FolderTest(ScriptsTest):
         self.assertFalse((self.folder / "out").exists())
 
     def test_what_may_be_read(self):
-        """Another end of lines, a BOM, as many GPUs as there can be, a long title. In a run that was
-        interrupted, files that are cut at a line's end, or empty."""
+        """Another end of lines, a BOM, as many GPUs as there can be, a long title. In a run that
+        was interrupted, files that are cut at a line's end, or empty."""
         many = {"environment": ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t9999"),
                 "BenchmarkInterSM": GOOD.replace("peer_grid_sync\t2\t", "peer_grid_sync\t9999\t")}
         for changes in ({"BenchmarkInterSM": b"\xef\xbb\xbf" + GOOD.encode()}, many, {
@@ -246,7 +248,8 @@ class FolderTest(ScriptsTest):
         for file in (*ROWS, "environment", "notes"):
             text = {**ROWS, "environment": ENVIRONMENT}.get(file, "a\tb\n")
             for bom in ("", "\ufeff"):
-                self.assert_no_run("simulated rows, not measured", {file: f"{bom}{tsv.SIMULATED}\n{text}"})
+                self.assert_no_run("simulated rows, not measured",
+                                   {file: f"{bom}{tsv.SIMULATED}\n{text}"})
             if file in ROWS:  # half of a folder is no run at all
                 with self.assertRaisesRegex(tsv.TsvError, "simulated rows, but those of "):
                     tsv.Run(self.folder / "run", simulated=True)
