@@ -87,11 +87,6 @@ class Texts(unittest.TestCase):
         two = two.replace(end, "")
         self.assertEqual(kinds(head + one + two, head + two + one), ["order of sections"])
 
-    def test_the_largest_change_is_named(self):
-        (_, text), = self.changed(("10.000", "10.100"), ("20.000", "30.000"))
-        for part in ("2 of 3", "50%", "first blk=2 rep=9", "m(ovh)=20.000"):
-            self.assertIn(part, text)
-
 
 class Programs(unittest.TestCase):
     def kinds(self, **planted):

@@ -10,6 +10,7 @@ import sys
 import unittest
 from pathlib import Path
 
+from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS, ROWS_BEFORE13, ended, section
 from report_support import ReportCase
 from scripts_support import ROOT
@@ -53,7 +54,7 @@ COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "h
             "advice": ("advise.py", "--work", "5"),
             "advice on one block": ("advise.py", "--work", "3", "--blocks", "1", "--threads", "1000"),
             "advice on an H100": ("advise.py", "--work", "5", "--gpu", "H100"),
-            "advice on 2 GPUs": ("advise.py", "--work", "5", "--gpus", "2"),
+            "advice on 2 GPUs": ("advise.py", "--work", "1", "--gpus", "2"),
             "advice on 4 GPUs": ("advise.py", "--work", "50", "--gpus", "4")}
 # Of recorded runs, in results/.
 RECORDED = {"summary": ("summary.py", "h200x4"), "check": ("check.py", "h200x1"),
@@ -110,7 +111,10 @@ class OutputsTest(ReportCase):
         return f"{done.stdout}{done.stderr}exit code {done.returncode}\n".replace(str(ROOT), "ROOT")
 
     def sums(self, shown=()):
-        """A line a page, a table, and a chart's numbers."""
+        """A line a page, a table, and a chart's numbers; pages and tables are well formed."""
+        Page((self.out / "report.html").read_text())
+        for path in self.out.glob("tables/*/*.tex"):
+            self.check_tex(path.read_text())
         return "".join(
             f"{sum_of(path.read_text().replace(str(self.folder), 'FOLDER'))}  {path.relative_to(self.out)}\n"
             for path in sorted(self.out.rglob("*")) if path.suffix in (".html", ".md", ".tex", ".tsv")

@@ -1,40 +1,15 @@
 """Tests of the parts of report.py: the study's numbers, digits, names, what is normal."""
 
 import math
-import re
 import unittest
 
 from made_up_rows import ENVIRONMENT, ROWS
-from scripts_support import ROOT, ScriptsTest
+from scripts_support import ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
-from reporting import chart_barriers, names, normal
+from reporting import normal
 from reporting.estimates import rounded, short_name
 from reporting.study import FOLDER, GPUS, Study
-
-
-class NamesTest(unittest.TestCase):
-    def test_every_barrier_that_is_shown_has_one(self):
-        shown = {barrier.method for barrier in chart_barriers.BARRIERS}
-        self.assertEqual({name for name in shown if not name.startswith("in_use_")}
-                         - names.CUDA.keys(), set())
-        self.assertEqual(names.legend(["blocksync", "in_use_tile", "blocksync", "grid_sync"]),
-                         "In CUDA, `blocksync` is `__syncthreads()`; "
-                         "`grid_sync` is `grid_group::sync()`.")
-
-    def test_all_barriers_are_looked_for(self):
-        """Those that a run has rows of, but for methods that are no barrier."""
-        others = re.compile(r"(coales_)?shufl|vote_|match_|redux_|warp_|(shared|global)_\w"
-                            r"|copy_async|threadfence|bulk_copy|distributed_load"
-                            r"|in_use_(\w+_)?none|cluster_exchange_unmet"
-                            r"|block_(broadcast|sum|max|min|prefix_sum)")
-        run = tsv.Run(ROOT / "results/h200x4")
-        measured = {row["method"] for name, sections in run.files.items()
-                    if name.startswith("Benchmark") for one in sections
-                    if one.title != "throughput" for row in one.rows}
-        looked_for = {barrier.method for barrier in chart_barriers.BARRIERS}
-        self.assertEqual({method for method in measured if not others.match(method)} - looked_for,
-                         set())
 
 
 class StudyTest(ScriptsTest):
@@ -45,6 +20,10 @@ class StudyTest(ScriptsTest):
 
     def test_tables_agree_by_the_equations(self):
         study = Study()
+        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
+            for gpu in GPUS:
+                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
+                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
         rates = {(row["gpu"], row["threads"]): row for row in study.tables["III"]}
         for row in rates.values():  # Equation 1
             self.near(row["concurrency_B"],
@@ -60,20 +39,6 @@ class StudyTest(ScriptsTest):
                 self.near(row["sync_cycles"], 5 * float(study.value(
                     "II", "latency_cycles", type="shuffle of a tile", gpu=row["gpu"])))
 
-    def test_every_table_has_what_the_study_has(self):
-        study = Study()
-        self.assertEqual([len(rows) for rows in study.tables.values()],
-                         [3, 12, 8, 4, 14, 10, 2, 13])
-        for name in ("II", "III", "IV", "V", "VI", "VII"):
-            count = {gpu: sum(row["gpu"] == gpu for row in study.tables[name]) for gpu in GPUS}
-            self.assertEqual(count["V100"], count["P100"], name)
-        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
-            for gpu in GPUS:
-                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
-                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
-        self.assertIsNone(study.value("II", "reference_thread_op_per_cycle", type="tile"))
-        self.assertIsNone(study.value("I", "overhead_ns", gpu="P100"))
-
     def test_numbers_agree_with_one_another(self):
         """More blocks take longer, and so do more GPUs."""
         study = Study()
@@ -87,18 +52,20 @@ class StudyTest(ScriptsTest):
                 for fewer in (count for count in {key[0] for key in value} if count < gpus):
                     self.assertGreater(latency, value[fewer, blocks, threads])
 
-    def test_it_is_no_run(self):
-        with self.assertRaisesRegex(tsv.TsvError, "is not a results folder"):
-            tsv.Run(FOLDER)
-        self.assertEqual(FOLDER, ROOT / "results" / "ipdps20")
-
-    def test_a_row_without_source_is_refused(self):
-        for path in FOLDER.iterdir():
-            (self.folder / path.name).write_bytes(path.read_bytes())
-        path = self.folder / "table_1.tsv"
-        path.write_text(path.read_text().replace("10248\tTable I", "10248\t"))
-        with self.assertRaisesRegex(tsv.TsvError, "table_1.tsv, line 3: no source"):
-            Study(self.folder)
+    def test_damages_are_refused(self):
+        for file, old, new, message in (
+                ("table_1", "10248\tTable I", "10248\t", "table_1.tsv, line 3: no source"),
+                ("table_2", "1.774", "1e774", "table_2.tsv, line 3, column throughput_sync"),
+                ("figure_8", "\t1\t1\t32", "\t²\t1\t32", "figure_8.tsv, line 2, column gpus: '²'"),
+                ("figure_8", "gpus\t", "gpu\t", "there is no column gpus")):
+            for path in FOLDER.iterdir():
+                (self.folder / path.name).write_bytes(path.read_bytes())
+            (self.folder / "SHA256SUMS").unlink()
+            path = self.folder / f"{file}.tsv"
+            path.write_text(path.read_text().replace(old, new, 1))
+            with self.assertRaisesRegex(tsv.TsvError, message):
+                study = Study(self.folder)
+                study.figures["8"][0].whole("gpus")
 
 
 class DigitsTest(unittest.TestCase):

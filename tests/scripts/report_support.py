@@ -3,30 +3,9 @@
 import re
 import shutil
 
-import read_again
 from scripts_support import ROOT, ScriptsTest
 
-from parts import tsv  # from scripts/, which scripts_support has put on the path
-from reporting import normal
-from reporting.part import Part
-from reporting.study import Study
-
 NO_SUMS = shutil.ignore_patterns("SHA256SUMS")  # for copies that a test changes
-RECORDED = ("h100x1", "h200x1", "h200x2", "h200x4")
-
-
-def cells_at(path, line):
-    """{column: text} of a line of a file, by nothing but its header above."""
-    lines = path.read_text().splitlines()
-    header = next(text for text in reversed(lines[:line - 1]) if text.startswith("method\t"))
-    return dict(zip(header.split("\t"), lines[line - 1].split("\t")))
-
-
-def rows_of(name, file, title):
-    """The rows of a section of a recorded run, as read_again reads them."""
-    path = ROOT / "results" / name / f"{file}.tsv"
-    files = {path.name: path.read_bytes()} if path.exists() else {}
-    return [row for row in read_again.rows_of(files) if row.section == title]
 
 
 def copy_of(name, folder, **environment):
@@ -37,21 +16,6 @@ def copy_of(name, folder, **environment):
     lines = [line.split("\t") for line in path.read_text().splitlines()]
     path.write_text("".join(f"{key}\t{environment.get(key, value)}\n" for key, value in lines))
     return folder
-
-
-def part_of(path, recorded=ROOT / "results"):
-    """What a report says of a run, as class Part."""
-    return Part(tsv.Run(path), Study(), normal.recorded_runs(recorded))
-
-
-def numbers_of(part):
-    """(number of the table, its labels, quantity, Estimate) of all that is measured."""
-    for table in part.tables:
-        for line in table.lines:
-            for quantity, estimate in zip(table.quantities, line.estimates):
-                if estimate:
-                    name = ", ".join(filter(None, (quantity.name, quantity.toolkit)))
-                    yield table.number, dict(zip(table.labels, line.labels)), name, estimate
 
 
 class ReportCase(ScriptsTest):

@@ -4,7 +4,7 @@ import os
 import shutil
 import unittest
 
-from scripts_support import CMAKE, ROOT, WAIT, ScriptsTest, write_program
+from scripts_support import CMAKE, WAIT, ScriptsTest, write_program
 
 # What the fake pip leaves in its target.
 TOOLKIT = 'mkdir -p "$target/nvidia/cu13/bin" && cp "$FAKES/nvcc" "$target/nvidia/cu13/bin"'
@@ -102,8 +102,6 @@ class ToolchainTest(ScriptsTest):
             self.log.unlink()
         self.assertTrue(done.stderr.endswith(": sudo apt-get install make python3-matplotlib\n"),
                         done.stderr)
-        for script in (ROOT / "scripts").rglob("*.sh"):
-            self.assertNotRegex(script.read_text(), r"sources\.|/etc/apt|add-apt|non-free", script)
 
     def test_paths_that_cannot_be_built_in(self):
         for name in ("it's", "a|b", "a<b", "a#b", "a;b", "a$b", 'a"b', "a:b", "a\\b"):

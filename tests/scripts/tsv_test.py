@@ -1,11 +1,15 @@
-"""Tests of tsv.py, and of what scripts say of a folder that is damaged or in doubt."""
+"""Tests of tsv.py, and of what scripts say of a folder that is damaged, simulated or in doubt."""
 
+import gzip
+import itertools
+import re
+import subprocess
 import unittest
 
 from made_up_rows import ENVIRONMENT, ROWS, ended, section
-from scripts_support import ScriptsTest
+from scripts_support import ROOT, ScriptsTest
 
-from parts import tsv  # from scripts/, which scripts_support has put on the path
+from parts import checksums, tsv  # from scripts/, which scripts_support has put on the path
 
 GOOD = ROWS["BenchmarkInterSM"]
 ROW = "2\t1\t9\t4224\t64\t3168.250\t0.250\t100\t0.100\n"  # without its name; the last, line 12
@@ -116,7 +120,6 @@ class ReaderTest(unittest.TestCase):
             with self.assertRaisesRegex(tsv.TsvError, message):
                 tsv.read_table(data, "t")
 
-
     def test_columns_of_names(self):
         text = section("t", "method type m(a)", "m int 1", "m float 1")
         rows = tsv.parse(text.encode())[0].rows
@@ -133,38 +136,101 @@ class ReaderTest(unittest.TestCase):
                 tsv.parse(f"# t\nmethod\toutcome\nm\tx {outcome}\n".encode())
 
 
-class ScriptsOfOneRunTest(ScriptsTest):
+LAUNCHES = ROWS["ImplicitBarrier"]
+MACHINE = "environment.tsv: the number of GPUs is '"
+FOLDERS = (  # file, what becomes what there, and what the message says
+    *(("BenchmarkInterSM", "peer_grid_sync\t2\t", f"peer_grid_sync\t{count}\t",
+       "BenchmarkInterSM.tsv, line 11, column GPUcount: '") for count in ("3", "10000", "9" * 400)),
+    *(("environment", "gpu_count\t2", f"gpu_count\t{count}", MACHINE)
+      for count in ("0", "-1", "²", "٢", "10000", "9" * 4301, "2.0", "nan", "")),
+    *((file, old, old.replace(old.strip("\t"), cell), f"{file}.tsv, {where}: '{cell[:16]}")
+      for cell in ("9" * 309, "9" * 4301, "1" * 16, "1e999", "inf", "NaN", "0x1p3", "1_0", "²")
+      for file, old, where in (("BenchmarkInterSM", "1075.500", "line 4, column m(avginstru)"),
+                               ("BenchmarkInterSM", "\t132\t", "line 4, column blk"),
+                               ("Reduction", "1048576", "line 22, column bytes"),
+                               ("BenchmarkIntraSM", "\t1024\t", "line 5, column thrd"))),
+    ("environment", "\t132", "\tmany", "environment.tsv: the number of SMs is 'many'"),
+    ("environment", "\t132", "", "line 4: 1 cells"),
+    ("environment", "value", "other", "must be key and value"),
+    ("environment", "gpu_count", "gpu\tNVIDIA H200\ngpu_count", "gpu stands twice"),
+    ("environment", "H200", "H100",
+     "ImplicitBarrier.tsv: these are rows of NVIDIA H200, and environment.tsv is of "),
+    ("BenchmarkInterSM", "\t132\t32", "\t0\t32", "line 4, column blk: '0' is less than 1"),
+    ("BenchmarkInterSM", "0.250", "-0.250", "line 4, column s(avginstr): '-0.250' is less"),
+    ("Pitfalls", "no_sync\t0\t0", "no_sync\tnan\t0", "line 3, column lane: 'nan' is not a"),
+    ("Pitfalls", "no_sync\t0\t0", "<b>\t0\t0", "line 3, column method: '<b>' is not a "),
+    ("Reduction", "1048576", "0", "line 22, column bytes: '0' is less than 1"),
+    ("TestRepeat", "blocksync\t1\t", "blocksync\t0\t", "line 4, column rep: '0' is less"),
+    ("BenchmarkInterSM", "# grid", "# program[name=TestRepeat]\n# grid",
+     "these are rows of TestRepeat"))
+CONTENTS = (  # of BenchmarkInterSM.tsv, and what the message says
+    (GOOD.encode("utf-16"), "line 1: not text in UTF-8 (byte 1)"),
+    (GOOD.encode("utf-16-le"), "line 13: the last line is cut short"),
+    (gzip.compress(GOOD.encode()), "not text in UTF-8"), (bytes(999), "line 1: the last line is"),
+    (GOOD.replace("\n", "\r"), "the last line is cut short"),
+    (GOOD.replace("grid_sync\t1", "grid\x1bsync\t1", 1), "(character 5)"),
+    (GOOD.replace("\t", ","), "line 2: its columns are not separated by tabs"),
+    (GOOD + GOOD, "line 14: a section grid latency stands twice"),
+    (GOOD + GOOD[GOOD.index("peer"):].split("\n")[0] + "\n",
+     "line 13: the same point twice, as in line 10"))
+
+
+class FolderTest(ScriptsTest):
+    def readers(self, run, *options):
+        """Done of each script that reads a run."""
+        for command in (["summary.py", run], ["compare.py", run, run],
+                        ["report.py", run, "--recorded", self.folder / "recorded",
+                         "--out", self.folder / "out"]):
+            yield self.script(*command, *options)
+
+    def assert_no_run(self, message, *changes, **options):
+        with self.assertRaisesRegex(tsv.TsvError, re.escape(message)):
+            tsv.Run(self.write_run(self.folder / "run", *changes, **options))
+
     def test_damaged_folders(self):
+        for file, old, new, message in FOLDERS:
+            text = {**ROWS, "environment": ENVIRONMENT}[file]
+            self.assertIn(old, text)
+            self.assert_no_run(message, {file: text.replace(old, new, 1)})
+        for content, message in CONTENTS:
+            self.assert_no_run(message, {"BenchmarkInterSM": content})
+        self.assert_no_run("No such file", {"environment": None})
+        for name in ("BenchmarkInterSM.tsv", "environment.tsv", "stderr.log"):
+            run = self.write_run(self.folder / "run", {name[:-4]: None})
+            (run / name).mkdir()
+            with self.assertRaisesRegex(tsv.TsvError, "cannot read .* no file of 64 MiB or less"):
+                tsv.Run(run)
+        for name in ("a\nb", "a\x1b[31mb", "a\u202eb", "a\udcffb"):
+            with self.assertRaisesRegex(tsv.TsvError, "name has a character that cannot be shown"):
+                tsv.Run(self.write_run(self.folder / name))
+
+    def test_all_readers_refuse(self):
         """No number is shown, in whichever file the damage is."""
-        run, launches = self.folder / "run", ROWS["ImplicitBarrier"]
-        damages = [("BenchmarkInterSM", GOOD.replace(old, new).encode("latin-1"), message)
-                   for old, new, message in DAMAGES[::4]]
+        self.link_study()
         for file, text, message in (
-                *damages, ("ImplicitBarrier", launches.replace("7202.000", ""), "line 7, col"),
-                ("ImplicitBarrier", launches.replace("m(ovh)", "m(o)"), "line 4: the header has no column m(ovh)"),
-                ("BenchmarkIntraSM", ROWS["BenchmarkIntraSM"].replace("64.0", "64,0"), "line 5"),
-                ("TestRepeat", ROWS["TestRepeat"][:-3], "line 4: the last line"),
-                ("environment", ENVIRONMENT.replace("\t132", ""), "line 4: 1 cells"),
-                ("environment", ENVIRONMENT.replace("132", "many"), "number of SMs is 'many'"),
-                ("environment", ENVIRONMENT.replace("value", "other"), "must be key and value"),
-                ("environment", None, "No such file")):
-            self.write_run(run, {file: text})
-            for command in (["summary.py", run], ["compare.py", run, run]):
-                self.assert_refused(self.script(*command), 2, f"{file}.tsv", message)
+                ("BenchmarkInterSM", HEAD + GOOD, "the end is missing"),
+                ("BenchmarkInterSM", "", "nothing is in it"),
+                ("ImplicitBarrier", LAUNCHES.replace("7202.000", ""), "line 7, col"),
+                ("environment", ENVIRONMENT.replace("132", "many"), "number of SMs is 'many'")):
+            for done in self.readers(self.write_run(self.folder / "run", {file: text})):
+                self.assert_refused(done, 2, f"{file}.tsv", message)
         for folder, message in ((self.folder / "absent", "absent is not a folder"),
                                 (self.project, "is not a results folder")):
-            for arguments in (["summary.py"], ["compare.py", folder]):
-                self.assert_refused(self.script(*arguments, folder), 2, message)
+            for done in self.readers(folder):
+                self.assert_refused(done, 2, message)
+        self.assertFalse((self.folder / "out").exists())
 
-    def test_ends_in_folders(self):
-        """A cut or an empty file is refused, but in a run that was interrupted."""
-        cut, run = HEAD + GOOD, self.folder / "run"
-        report = ["report.py", run, "--recorded", self.folder, "--out", self.folder / "out"]
-        self.link_study()
-        for text, message in ((cut, "the end is missing"), ("", "nothing is in it")):
-            self.write_run(run, {"BenchmarkInterSM": text})
-            for command in (["summary.py", run], ["compare.py", run, run], report):
-                self.assert_refused(self.script(*command), 2, "BenchmarkInterSM.tsv: ", message)
+    def test_what_may_be_read(self):
+        """Another end of lines, a BOM, as many GPUs as there can be, a long title. In a run that
+        was interrupted, files that are cut at a line's end, or empty."""
+        many = {"environment": ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t9999"),
+                "BenchmarkInterSM": GOOD.replace("peer_grid_sync\t2\t", "peer_grid_sync\t9999\t")}
+        for changes in ({"BenchmarkInterSM": b"\xef\xbb\xbf" + GOOD.encode()}, many, {
+                "BenchmarkInterSM": GOOD.replace("\n", "\r\n")}, {
+                "BenchmarkInterSM": GOOD.replace("1 per SM x 32", "9" * 5000)}):
+            done = self.script("summary.py", self.write_run(self.folder / "run", changes))
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for text, message in ((HEAD + GOOD, "the end is missing"), ("", "nothing is in it")):
             partial = self.write_run(self.folder / "run.partial", {"BenchmarkInterSM": text})
             shown = self.script("summary.py", partial)
             self.assertEqual(shown.returncode, 0, shown.stderr)
@@ -172,11 +238,89 @@ class ScriptsOfOneRunTest(ScriptsTest):
             with self.assertRaisesRegex(tsv.TsvError, message):
                 tsv.Run(partial, whole=True)
 
+    def test_simulated_rows(self):
+        """No script takes them for measured ones."""
+        self.link_study()
+        rows = {file: f"{tsv.SIMULATED}\n{text}" for file, text in ROWS.items()}
+        measured = self.write_run(self.folder / "measured")
+        for file in (*ROWS, "environment", "notes"):
+            text = {**ROWS, "environment": ENVIRONMENT}.get(file, "a\tb\n")
+            for bom in ("", "\ufeff"):
+                self.assert_no_run("simulated rows, not measured",
+                                   {file: f"{bom}{tsv.SIMULATED}\n{text}"})
+            if file in ROWS:  # half of a folder is no run at all
+                with self.assertRaisesRegex(tsv.TsvError, "simulated rows, but those of "):
+                    tsv.Run(self.folder / "run", simulated=True)
+        mine = self.write_run(self.folder / "mine", rows)
+        for done in self.readers(mine):
+            self.assert_refused(done, 2, "not measured on a GPU; --simulated reads them")
+        for done in self.readers(mine, "--simulated"):
+            self.assertEqual(done.returncode, 0, done.stderr)
+        for script, pair in itertools.product(("compare.py", "summary.py"), (
+                (mine, measured), (measured, mine))):
+            self.assert_refused(self.script(script, *pair, "--simulated", *["--short"] * (
+                script == "summary.py")), 2, "mine is simulated, ", "measured was measured")
+        # A recorded run is a measured one, whatever is asked for.
+        (self.folder / "recorded").mkdir()
+        self.write_run(self.folder / "recorded/h200x2", rows)
+        *_, report = self.readers(mine, "--simulated")
+        self.assert_refused(report, 2, "simulated rows, not measured on a GPU\n")
+
     def test_output_that_cannot_be_written(self):
         summary = self.command("summary.py", self.write_run(self.folder / "run"))
         for where, message in ((">/dev/full", "No space left"), (">&-", "output is closed")):
             done = self.execute(["bash", "-c", f'exec "$@" {where}', "-", *summary])
             self.assert_refused(done, 1, "summary.py: cannot write: ", message)
+
+
+class ChecksumsTest(ScriptsTest):
+    def test_recorded_folders(self):
+        """sha256sum of GNU says the same of them."""
+        for folder in sorted(path.parent for path in ROOT.glob("results/*/SHA256SUMS")):
+            done = subprocess.run(["sha256sum", "--check", "--strict", "--quiet", checksums.NAME],
+                                  cwd=folder, capture_output=True)
+            self.assertEqual((done.returncode, done.stdout), (0, b""), folder)
+            if folder.name != "ipdps20":
+                self.assertTrue(tsv.Run(folder).checked)
+
+    def test_every_flipped_bit_is_seen(self):
+        run = self.write_run(self.folder / "run")
+        checksums.write(run)
+        self.assertTrue(tsv.Run(run).checked)
+        path, data = run / "Pitfalls.tsv", ROWS["Pitfalls"].encode()
+        for place in range(0, 8 * len(data), 13):
+            damaged = bytearray(data)
+            damaged[place // 8] ^= 1 << place % 8
+            path.write_bytes(damaged)
+            with self.assertRaisesRegex(tsv.TsvError, "Pitfalls.tsv"):
+                tsv.Run(run)
+
+    def test_what_is_no_list_of_sums(self):
+        run = self.write_run(self.folder / "run")
+        checksums.write(run)
+        self.assertEqual([path.name for path in run.iterdir() if path.name.startswith(".")], [])
+        sums = (run / checksums.NAME).read_text()
+        rows = (run / "TestRepeat.tsv").read_text()
+        for name, text, message in (
+                ("TestRepeat.tsv", rows.replace("30.000", "31.000"), "TestRepeat.tsv is not what was "
+                 "recorded: its sum is not that of SHA256SUMS"),
+                ("TestRepeat.tsv", rows.replace("30.000", "3O.000"),
+                 "TestRepeat.tsv, line 4, column m(cycle): '3O.000' is not a number"),
+                ("TestRepeat.tsv", None, "TestRepeat.tsv is missing, though SHA256SUMS has it"),
+                ("stderr.log", "x\n", "stderr.log is not in SHA256SUMS"),
+                (checksums.NAME, sums[:-5], "the last line is cut short"),
+                (checksums.NAME, "", "is not in SHA256SUMS"),
+                (checksums.NAME, sums.replace("  ", " ", 1), "line 1: not a sum and the name"),
+                (checksums.NAME, sums.replace("  ", "  ../", 1), "line 1: not a sum and the name"),
+                (checksums.NAME, sums + sums.splitlines(True)[0], "the name of one more")):
+            run = self.write_run(self.folder / "run")
+            checksums.write(run)
+            if text is None:
+                (run / name).unlink()
+            else:
+                (run / name).write_text(text)
+            with self.assertRaisesRegex(tsv.TsvError, re.escape(message)):
+                tsv.Run(run)
 
 
 if __name__ == "__main__":
