@@ -93,8 +93,21 @@ def on_signal(number, _frame):
     raise Stop(128 + number, "interrupted")
 
 
+def raise_later(said):
+    """Python drops what is raised in a callback, as of a weak reference: there Stop comes again."""
+    def again(_number, _frame):
+        raise said.exc_value
+
+    if isinstance(said.exc_value, Stop):
+        signal.signal(signal.SIGALRM, again)
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+    else:
+        sys.__unraisablehook__(said)
+
+
 def catch_signals():
     """They raise Stop. One that is ignored already, as by nohup, stays so."""
+    sys.unraisablehook = raise_later
     for number in SIGNALS:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, on_signal)
@@ -108,7 +121,7 @@ def ignore_signals():
 @contextlib.contextmanager
 def signals_held():
     """They wait until its end."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, (*SIGNALS, signal.SIGALRM))
     try:
         yield
     finally:

@@ -53,6 +53,17 @@ pathlib.Path.write_bytes, os.replace = write_bytes, replace
 files = {"a": text * 9, "b/c": text * 9, "d": text * 9 if text == "new" else None}
 command_line.main(lambda: whole_files.write("out", files), "x")
 """
+# Sends itself a signal where Python drops what is raised.
+IN_CALLBACK = """import os, sys, time, weakref
+sys.path.insert(0, "project/scripts")
+from parts import command_line
+def work():
+    target = {1, 2}.copy()
+    watched = weakref.ref(target, lambda _: os.kill(os.getpid(), 15))
+    del target
+    time.sleep(60)
+command_line.main(work, "x")
+"""
 OLD_AND_NEW = ["old" * 9] * 2 + [None], ["new" * 9] * 3
 
 
@@ -200,6 +211,10 @@ class SignalsTest(HostFaultsTest):
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertEqual(write(0, 0, "new").returncode, 0)
         self.assertEqual((contents(), sorted(os.listdir(out))), (OLD_AND_NEW[1], ["a", "b", "d"]))
+
+    def test_in_a_callback(self):
+        done = self.execute([sys.executable, "-c", IN_CALLBACK], preexec_fn=heed_signals)
+        self.assertEqual((done.returncode, done.stderr), (143, "x: interrupted\n"))
 
     def test_killed_while_a_program_runs(self):
         """One that would not end by itself, below each script that starts programs."""
