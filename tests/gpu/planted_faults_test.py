@@ -27,7 +27,7 @@ def faults_of(executable):
     code = found_by_code(executable)
     rows = {row["type"]: row
             for row in csv.DictReader(done.stdout.splitlines(), delimiter="\t")}
-    # None is run behind a kernel that ended with an error; has its code to show it?
+    # One that would wait for ever is not run; has its code to show it?
     not_run = {"meets": "0", "verdict": "nothing"}
     return [(name, row["meets"] == "1", found, row["verdict"]) for name, found in code.items()
             if not (row := rows.get(name, not_run))["verdict"].startswith("skipped")]

@@ -1,22 +1,32 @@
 // Methods that do not do what they say.
+#include <cooperative_groups.h>
+
 #include "tests/machine_code/planted_methods.hpp"
 // The real methods, some of which get faults; their lists are in the library.
 #include "explicit_barrier/timed_kernel.cuh"
 #define entries no_entries
 #define list_atomics list_atomics_here
+#define list_block list_block_here
+#define list_cluster list_cluster_here
 #define list_copies list_copies_here
 #define list_grid_barriers list_grid_barriers_here
-#define list_order list_order_here
+#define list_grid list_grid_here
+#define list_mbarrier list_mbarrier_here
 #define missing_grid_methods missing_grid_methods_here
+#define list_order list_order_here
 namespace syncbench::explicit_barrier {
 template <class...>
 std::vector<MethodEntry> no_entries() {
   return {};
 }
 }  // namespace syncbench::explicit_barrier
+#include "explicit_barrier/methods/across_sms/grid.cu"
 #include "explicit_barrier/methods/across_sms/grid_barriers.cu"
 #include "explicit_barrier/methods/in_sm/atomics.cu"
+#include "explicit_barrier/methods/in_sm/block.cu"
+#include "explicit_barrier/methods/in_sm/cluster.cu"
 #include "explicit_barrier/methods/in_sm/copies.cu"
+#include "explicit_barrier/methods/in_sm/mbarrier.cu"
 #include "explicit_barrier/methods/in_sm/order.cu"
 #undef entries
 
@@ -44,6 +54,62 @@ struct WarpsApart : Method {
   }
   __device__ unsigned operator()(unsigned value, Here<>&) const {
     asm volatile("barrier.sync 1, 32;" ::: "memory");
+    return value;
+  }
+};
+
+/// Does something else as well.
+struct ShuffleAndMultiply : Method {
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "tile_shufl", "");
+    about.checked = false;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    value = __shfl_down_sync(0xffffffffu, value, 1);
+    return value * (value * here.group);
+  }
+};
+
+/// Builds its group again each time, for all have as many threads.
+struct GroupEachTime : Method {
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "coales_shufl", "");
+    about.checked = false;
+  }
+  static constexpr __host__ __device__ bool takes_part(
+      const Position& position) {
+    return first_lanes(position);
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    const auto again = cooperative_groups::coalesced_threads();
+    return group.shfl_down(value, 1 + again.size() - group.size());
+  }
+  cooperative_groups::coalesced_group group =
+      cooperative_groups::coalesced_threads();
+};
+
+/// Orders nothing.
+struct ClusterUnordered : Method {
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kCluster, "cluster_sync", "");
+    about.first_architecture = 90;
+    about.first_toolkit = 12000;
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.aligned;" ::: "memory");
+    return value;
+  }
+};
+
+/// Has a second fence in place of the store.
+struct FenceWithoutStore : Method {
+  static constexpr void describe(About& about) {
+    about.operation(Scope::kWarp, "threadfence", "");
+  }
+  __device__ unsigned operator()(unsigned value, Here<>&) const {
+    __threadfence();
+    __threadfence();
     return value;
   }
 };
@@ -147,7 +213,7 @@ struct TurnIsFree : Method {
   }
 };
 
-/// Does not order what it stores.
+// Ordered accesses and fences that are others than they say.
 struct RelaxedStores : StoreRelease<OfGpu> {
   static __device__ unsigned make(unsigned* word) {
     asm volatile(
@@ -157,6 +223,59 @@ struct RelaxedStores : StoreRelease<OfGpu> {
     return 0;
   }
 };
+struct RelaxedLoads : LoadAcquire<OfGpu> {
+  static __device__ unsigned make(unsigned* word) {
+    unsigned found, again;
+    asm volatile(
+        "ld.relaxed.gpu.global.u32 %0, [%2];\n"
+        "ld.relaxed.gpu.global.u32 %1, [%2];"
+        : "=r"(found), "=r"(again)
+        : "l"(word)
+        : "memory");
+    return found + again;
+  }
+};
+struct RelaxedAdditions : RedRelease<OfSystem> {
+  static __device__ unsigned make(unsigned* word) {
+    asm volatile(
+        "red.relaxed.sys.global.add.u32 [%0], 0;\n"
+        "red.relaxed.sys.global.add.u32 [%0], 0;" ::"l"(word)
+        : "memory");
+    return 0;
+  }
+};
+struct TwoFences : AtomAcqRel<OfGpu> {
+  static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.acq_rel.gpu;\nfence.acq_rel.gpu;" ::: "memory");
+    return 0;
+  }
+};
+struct StrongerFence : FenceAcqRel<OfGpu> {
+  static __device__ unsigned make(unsigned*) {
+    asm volatile("fence.sc.gpu;" ::: "memory");
+    return 0;
+  }
+};
+struct NothingStored : Ordered<FenceAcqRel<OfGpu>, OnePlace> {
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here&) {
+    return value + FenceAcqRel<OfGpu>::make(nullptr);
+  }
+};
+
+/// One word becomes a word a lane, from the second operation on.
+template <bool kInShared>
+struct WordEachLane : Atomic<Add, kInShared> {
+  using Real = Atomic<Add, kInShared>;
+  __device__ unsigned operator()(unsigned value,
+                                 Here<typename Real::Shared>& here) {
+    const unsigned word = here.thread & (here.group - 1 | others);
+    others = 31;
+    return Add::of(Real::words_at(here, this->places) + word, value >> 31);
+  }
+  unsigned others = 0;
+};
+
 /// Eight bytes a lane, not 16.
 struct HalfOfEachLane : CopyAsync<1024> {
   static constexpr void describe(About& about) {
@@ -175,6 +294,55 @@ struct HalfOfEachLane : CopyAsync<1024> {
         : "=r"(value)
         : "r"(to), "l"(from)
         : "memory");
+    return value;
+  }
+};
+
+/// The last half of the bytes. The last word is among them.
+struct LastHalf : BulkIn {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    Here<Shared> half = here;
+    half.group /= 2;
+    BulkIn::operator()(value, half);
+    return static_cast<volatile unsigned*>(
+        here.shared.words)[here.group / 4 - 1];
+  }
+};
+
+/// The first 16 bytes.
+struct FirstBytesOut : BulkOut<false> {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    Here<Shared> few = here;
+    few.group = 16;
+    return BulkOut<false>::operator()(value, few);
+  }
+};
+
+/// All threads of a block store to one word.
+struct StoresToOneWord : GridInUse<1> {
+  template <class Here>
+  __device__ unsigned operator()(unsigned value, Here& here) {
+    const unsigned other = next_block(here, Scope::kGrid);
+    unsigned* words = reinterpret_cast<unsigned*>(here.global) +
+                      turn * here.threads * here.blocks;
+    asm volatile("st.global.u32 [%0], %1;" ::"l"(words + here.block), "r"(value)
+                 : "memory");
+    GridSync::operator()(value, here);
+    asm volatile("ld.global.u32 %0, [%1];"
+                 : "=r"(value)
+                 : "l"(words + other)
+                 : "memory");
+    turn ^= 1;
+    return (value & 0) + (here.thread + 1) % here.threads + here.group + other;
+  }
+};
+
+/// Waits for the same phase each time.
+struct SamePhase : MbarrierParity {
+  using MbarrierParity::MbarrierParity;
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    MbarrierParity::operator()(value, here);
+    parity = 0;
     return value;
   }
 };
@@ -216,6 +384,20 @@ struct WaitsRelaxed : OrderedMachine {
   }
 };
 
+/// Even and odd blocks meet apart.
+struct HalvesApart : OrderedMachine {
+  __device__ static unsigned blocks() {
+    return (gridDim.x + 1 - blockIdx.x % 2) / 2;
+  }
+  __device__ static void arrive(Count* at, Count value) {
+    OrderedMachine::arrive(at + blockIdx.x % 2, value);
+  }
+  template <class Word, class Done>
+  __device__ static void wait(const Word* at, Done done) {
+    OrderedMachine::wait(at + blockIdx.x % 2, done);
+  }
+};
+
 /// Two lanes each share a word: a constant is another.
 struct PairsShare : Atomic<Add, true> {
   __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
@@ -224,15 +406,104 @@ struct PairsShare : Atomic<Add, true> {
   }
 };
 
+// What follows has the right instructions, if not as many.
+
+/// Half of the threads are enough.
+struct HalfIsEnough : NamedBarrier {
+  __device__ unsigned operator()(unsigned value, Here<>& here) const {
+    asm volatile("barrier.sync 1, %0;" ::"r"(here.group / 2) : "memory");
+    return value;
+  }
+};
+
+/// Half of the blocks are enough.
+struct HalfGridIsEnough : GridSync {
+  static constexpr void describe(About& about) {
+    GridSync::describe(about);
+    about.first_architecture = 70;
+    about.late = false;
+  }
+  static constexpr long long global_words(long long) { return 1; }
+  __device__ unsigned operator()(unsigned value, Here<>& here) {
+    enough += here.blocks / 2;
+    __syncthreads();
+    if (here.thread == 0) {
+      add_one(here.global);
+      while (polled(here.global) < enough) continue;
+    }
+    __syncthreads();
+    return value;
+  }
+  unsigned long long enough = 0;
+};
+
+/// Each arrival ends a phase. Some GPUs end the kernel with an error, so it is
+/// the last to run.
+struct MbarrierOfOne : Mbarrier {
+  static constexpr void describe(About& about) {
+    Mbarrier::describe(about);
+    about.late = false;
+  }
+  using Mbarrier::Mbarrier;
+  static __device__ void start(Shared& shared, const Position& position) {
+    BarrierObject::start(shared, {position.thread, 1, 0, 1, 0});
+  }
+};
+
+/// One word becomes two, 32 words become one.
+template <bool kInShared>
+struct WordsSwapped : Atomic<Add, kInShared> {
+  using Real = Atomic<Add, kInShared>;
+  __device__ unsigned operator()(unsigned value,
+                                 Here<typename Real::Shared>& here) {
+    return Add::of(
+        Real::words_at(here, this->places) + (here.thread & here.group),
+        value >> 31);
+  }
+};
+
+/// Each block reads its own memory.
+struct LoadsOwn : DistributedLoad {
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) const {
+    const unsigned* own = here.shared.next + value;
+    asm volatile("ld.u32 %0, [%1];" : "=r"(value) : "l"(own) : "memory");
+    return value;
+  }
+};
+
+/// Each block stores to its own memory.
+struct StoresOwn : ClusterExchange<true> {
+  using ClusterExchange<true>::ClusterExchange;
+  __device__ unsigned operator()(unsigned value, Here<Shared>& here) {
+    unsigned* words = here.shared.words[0];
+    asm volatile("st.u32 [%0], %1;" ::"l"(words + to_thread + side), "r"(value)
+                 : "memory");
+    cluster_arrive(), cluster_wait();
+    value = static_cast<volatile unsigned*>(words)[here.thread + side];
+    side ^= 1024;
+    return value;
+  }
+};
+
 }  // namespace syncbench::explicit_barrier
 
 int main(int argc, char** argv) {
   using namespace syncbench::explicit_barrier;
-  return planted_main(
-      argc, argv,
-      entries<Claims<WarpsApart>, Claims<PlacesStay, 1>, MasksDiffer,
-              BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>,
-              Ordered<RelaxedStores, Nothing>, PairsShare, HalfOfEachLane,
-              Claims<LockOn<EveryOtherRound>>, Claims<LockOn<FirstAndLast>>,
-              Claims<LockOn<WaitsRelaxed>>>());
+  auto methods =
+      entries<Claims<WarpsApart>, Claims<ShuffleAndMultiply>,
+              Claims<GroupEachTime>, Claims<ClusterUnordered, 2>,
+              Claims<FenceWithoutStore, 1>, Claims<PlacesStay, 1>, MasksDiffer,
+              BlocksApart, Claims<GridPasses>, Claims<TurnIsFree>, HalfIsEnough,
+              HalfGridIsEnough, WordsSwapped<true>, WordsSwapped<false>,
+              LoadsOwn, StoresOwn, Ordered<RelaxedStores, Nothing>,
+              Ordered<RelaxedLoads, Nothing>,
+              Ordered<RelaxedAdditions, Nothing>, Ordered<TwoFences, Nothing>,
+              Ordered<StrongerFence, Nothing>, NothingStored, PairsShare,
+              WordEachLane<true>, WordEachLane<false>, HalfOfEachLane, LastHalf,
+              FirstBytesOut, StoresToOneWord, Claims<LockOn<EveryOtherRound>>,
+              Claims<LockOn<FirstAndLast>>, Claims<LockOn<WaitsRelaxed>>,
+              Claims<LockOn<HalvesApart>>, MbarrierOfOne>();
+  // On a GPU it would wait for ever.
+  if (argc == 3) methods.push_back(entry_of<SamePhase>());
+  return planted_main(argc, argv, methods);
 }
