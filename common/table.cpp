@@ -16,116 +16,6 @@
 
 namespace syncbench {
 
-namespace {
-
-// |percent| of a tag that has it; -1 where it has none.
-double percent_of(const std::string& tag) {
-  const std::string name = " percent=";
-  const std::size_t found = tag.find(name);
-  if (found == tag.npos) return -1;
-  return std::abs(std::strtod(tag.c_str() + found + name.size(), nullptr));
-}
-
-}  // namespace
-
-void Told::add(const std::string& comment) {
-  const std::size_t open = comment.find('['), close = comment.find(']');
-  const std::string word = comment.substr(0, open);
-  if ((word != "warning" && word != "skipped") || close == comment.npos) return;
-  const std::string tag = comment.substr(open + 1, close - open - 1);
-  const std::string name = tag.substr(0, tag.find(' '));
-  if (name == "does-not-fit") return;
-  const std::size_t colon = comment.find(": ", close);
-  Kind& kind = kinds_[{word, name}];
-  std::string key;
-  if (colon > close + 2) key = comment.substr(close + 2, colon - close - 2);
-  ++kind.count;
-  kind.methods.insert(key.substr(0, key.find(' ')));
-  const double percent = percent_of(tag);
-  if (kind.count > 1 && !(percent > kind.percent)) return;
-  kind.percent = percent;
-  kind.key = key;
-  kind.text = comment.substr(colon + 2);
-}
-
-std::vector<std::string> Told::lines() const {
-  std::vector<std::string> lines;
-  for (const auto& [name, kind] : kinds_) {
-    const bool skipped = name.first == "skipped";
-    std::string line = skipped ? "not measured" : name.first;
-    if (skipped && kind.methods.size() > 1) {
-      line += ": " + std::to_string(kind.methods.size()) + " methods";
-    } else if (kind.count > 1) {
-      line += ": " + std::to_string(kind.count) +
-              (kind.percent < 0 ? " times, first" : " rows, the worst");
-    }
-    line += (kind.key.empty() ? "" : ": " + kind.key) + ": " + kind.text;
-    lines.push_back(line);
-  }
-  return lines;
-}
-
-// Open MPI gives the first process a terminal also where the output of mpirun
-// goes to a file.
-LineWriter::LineWriter(int descriptor)
-    : descriptor_(descriptor),
-      terminal_(isatty(descriptor) != 0 && launched_processes() < 0) {}
-
-void LineWriter::comment(const std::string& text) {
-  told_.add(text);
-  const bool annotation =
-      text.rfind("warning[", 0) == 0 || text.rfind("skipped[", 0) == 0 ||
-      text.rfind("note[", 0) == 0 || text.rfind("section[", 0) == 0;
-  if (!terminal_ || !annotation) line("# " + text);
-}
-
-void LineWriter::section(const std::string& title, const std::string& header) {
-  comment(title);
-  line(header);
-  sections_ += (sections_.empty() ? "" : "|") + name_of_section(title);
-}
-
-void LineWriter::end() {
-  comment("end[rows=" + std::to_string(rows_) +
-          (sections_.empty() ? "" : ' ' + pair_text("sections", sections_)) +
-          ']');
-}
-
-void LineWriter::line(std::string text) {
-  text += '\n';
-  std::size_t written = 0;
-  while (written < text.size()) {
-    const ssize_t count =
-        write(descriptor_, text.data() + written, text.size() - written);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail(written, errno);
-    written += static_cast<std::size_t>(count);
-  }
-}
-
-void LineWriter::finish() {
-  struct stat status = {};
-  if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
-      fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
-    fail(0, errno);
-  }
-}
-
-void LineWriter::fail(std::size_t written, int error) {
-  struct stat status = {};
-  std::string note;
-  if (written > 0 && fstat(descriptor_, &status) == 0 &&
-      S_ISREG(status.st_mode)) {
-    const off_t end = lseek(descriptor_, 0, SEEK_CUR);
-    const off_t whole = end - static_cast<off_t>(written);
-    if (end < 0 || ftruncate(descriptor_, whole) != 0) {
-      note = " (the last row is cut short)";
-    }
-  }
-  throw OutputError(std::string("cannot write to standard output: ") +
-                    std::strerror(error) + note);
-}
-
 std::string annotation(Kind kind, const std::string& key,
                        const Remark& remark) {
   constexpr const char* kKinds[] = {"warning", "skipped", "note"};
@@ -293,6 +183,116 @@ std::string describe(const std::string& title, const Row& columns) {
             cell.meaning + '\t' + cell.mean + '\n';
   }
   return text;
+}
+
+namespace {
+
+// |percent| of a tag that has it; -1 where it has none.
+double percent_of(const std::string& tag) {
+  const std::string name = " percent=";
+  const std::size_t found = tag.find(name);
+  if (found == tag.npos) return -1;
+  return std::abs(std::strtod(tag.c_str() + found + name.size(), nullptr));
+}
+
+}  // namespace
+
+void Told::add(const std::string& comment) {
+  const std::size_t open = comment.find('['), close = comment.find(']');
+  const std::string word = comment.substr(0, open);
+  if ((word != "warning" && word != "skipped") || close == comment.npos) return;
+  const std::string tag = comment.substr(open + 1, close - open - 1);
+  const std::string name = tag.substr(0, tag.find(' '));
+  if (name == "does-not-fit") return;
+  const std::size_t colon = comment.find(": ", close);
+  Kind& kind = kinds_[{word, name}];
+  std::string key;
+  if (colon > close + 2) key = comment.substr(close + 2, colon - close - 2);
+  ++kind.count;
+  kind.methods.insert(key.substr(0, key.find(' ')));
+  const double percent = percent_of(tag);
+  if (kind.count > 1 && !(percent > kind.percent)) return;
+  kind.percent = percent;
+  kind.key = key;
+  kind.text = comment.substr(colon + 2);
+}
+
+std::vector<std::string> Told::lines() const {
+  std::vector<std::string> lines;
+  for (const auto& [name, kind] : kinds_) {
+    const bool skipped = name.first == "skipped";
+    std::string line = skipped ? "not measured" : name.first;
+    if (skipped && kind.methods.size() > 1) {
+      line += ": " + std::to_string(kind.methods.size()) + " methods";
+    } else if (kind.count > 1) {
+      line += ": " + std::to_string(kind.count) +
+              (kind.percent < 0 ? " times, first" : " rows, the worst");
+    }
+    line += (kind.key.empty() ? "" : ": " + kind.key) + ": " + kind.text;
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+// Open MPI gives the first process a terminal also where the output of mpirun
+// goes to a file.
+LineWriter::LineWriter(int descriptor)
+    : descriptor_(descriptor),
+      terminal_(isatty(descriptor) != 0 && launched_processes() < 0) {}
+
+void LineWriter::comment(const std::string& text) {
+  told_.add(text);
+  const bool annotation =
+      text.rfind("warning[", 0) == 0 || text.rfind("skipped[", 0) == 0 ||
+      text.rfind("note[", 0) == 0 || text.rfind("section[", 0) == 0;
+  if (!terminal_ || !annotation) line("# " + text);
+}
+
+void LineWriter::section(const std::string& title, const std::string& header) {
+  comment(title);
+  line(header);
+  sections_ += (sections_.empty() ? "" : "|") + name_of_section(title);
+}
+
+void LineWriter::end() {
+  comment("end[rows=" + std::to_string(rows_) +
+          (sections_.empty() ? "" : ' ' + pair_text("sections", sections_)) +
+          ']');
+}
+
+void LineWriter::line(std::string text) {
+  text += '\n';
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t count =
+        write(descriptor_, text.data() + written, text.size() - written);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail(written, errno);
+    written += static_cast<std::size_t>(count);
+  }
+}
+
+void LineWriter::finish() {
+  struct stat status = {};
+  if (fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode) &&
+      fsync(descriptor_) != 0 && errno != EINVAL && errno != EROFS) {
+    fail(0, errno);
+  }
+}
+
+void LineWriter::fail(std::size_t written, int error) {
+  struct stat status = {};
+  std::string note;
+  if (written > 0 && fstat(descriptor_, &status) == 0 &&
+      S_ISREG(status.st_mode)) {
+    const off_t end = lseek(descriptor_, 0, SEEK_CUR);
+    const off_t whole = end - static_cast<off_t>(written);
+    if (end < 0 || ftruncate(descriptor_, whole) != 0) {
+      note = " (the last row is cut short)";
+    }
+  }
+  throw OutputError(std::string("cannot write to standard output: ") +
+                    std::strerror(error) + note);
 }
 
 }  // namespace syncbench

@@ -40,6 +40,23 @@ int active_clusters(const void* kernel, int threads,
 
 }  // namespace
 
+int blocks_that_fit(const MethodEntry& method, int in_line, int threads) {
+  int blocks = 0, device = 0, major = 0, sms = 0;
+  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+      &blocks, method.kernel(in_line), threads, 0));
+  const LaunchAttributes attributes = method.attributes(32);
+  if (!attributes.cooperative || attributes.cluster == 0) return blocks;
+  CUDA_CHECK(cudaGetDevice(&device));
+  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
+                                    device));
+  CUDA_CHECK(
+      cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  if (10 * major < method.first_architecture) return blocks;  // said elsewhere
+  return std::min(blocks,
+                  active_clusters(method.kernel(in_line), threads, attributes) *
+                      attributes.cluster / sms);
+}
+
 TimedLaunch::PerGpu::PerGpu(int device, TimedLaunch& launch, void* argument)
     : stream(device),
       records(device, static_cast<std::size_t>(launch.shape_.blocks) *
@@ -97,128 +114,6 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
   if (method_.meeting_kernel != nullptr) check_meeting();
 }
 
-double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
-  kernel_ = method_.kernel(in_line);
-  trips_ = trips;
-  return run_kernel(launches);
-}
-
-double TimedLaunch::run_late(int count) {
-  std::vector<LateWarps> late_warps(gpus_.size());
-  late_warps.front().first = late_warps.back().last = true;
-  run_with_late(method_.late_kernel, count, late_warps);
-  unsigned cycles = 0;  // wraps, as those of the two warps do
-  for (const PerGpu& gpu : per_gpu_) {
-    for (const WarpRecord& record : gpu.records.read()) {
-      cycles += static_cast<unsigned>(record.end - record.start);
-    }
-  }
-  return static_cast<double>(static_cast<int>(cycles)) / count;
-}
-
-void TimedLaunch::run_with_late(const void* kernel, int count,
-                                const std::vector<LateWarps>& late_warps) {
-  for (std::size_t rank = 0; rank < per_gpu_.size(); ++rank) {
-    PerGpu& gpu = per_gpu_[rank];
-    gpu.late_warps.write({late_warps[rank]});
-    gpu.results_address = reinterpret_cast<unsigned*>(gpu.late_warps.get());
-  }
-  kernel_ = kernel;
-  trips_ = {count, kLateCycles};
-  run_kernel(1);
-  for (PerGpu& gpu : per_gpu_) gpu.results_address = nullptr;
-}
-
-double TimedLaunch::run_kernel(int launches) {
-  try {
-    return method_.multi_device ? run_multi_device(launches)
-           : threads_           ? run_threads(launches)
-                                : run_alone(0, launches);
-  } catch (const CudaError& error) {
-    const std::optional<std::string> failure = host_arguments_.failure();
-    if (!failure) throw;
-    throw std::runtime_error(*failure + "\n" + error.what());
-  }
-}
-
-double TimedLaunch::run(int repeats, int launches) {
-  const int in_line = method_.repeats(shape_.group);
-  if (repeats % in_line != 0) {
-    throw std::invalid_argument(std::to_string(repeats) + " repeats of " +
-                                method_.name + " are no whole trips of " +
-                                std::to_string(in_line));
-  }
-  return run_lines(in_line, {repeats / in_line, 0}, launches);
-}
-
-std::vector<WarpRecord> TimedLaunch::records() const {
-  return of_those_that_took_part(per_gpu_[0].records.read());
-}
-
-KernelCall TimedLaunch::call_of(PerGpu& gpu) const {
-  return {kernel_, dim3(shape_.blocks), dim3(shape_.threads), gpu.arguments};
-}
-
-CallResult TimedLaunch::run_share(int rank, int launches) {
-  PerGpu& gpu = per_gpu_[rank];
-  CallResult result;
-  for (int i = 0; i < launches; ++i) {
-    result.note(launch(call_of(gpu), gpu.stream.get(),
-                       method_.attributes(shape_.group)),
-                "cudaLaunchKernelExC");
-  }
-  result.note(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
-  return result;
-}
-
-double TimedLaunch::run_alone(int rank, int launches) {
-  const auto start = HostClock::now();
-  const CallResult result = run_share(rank, launches);
-  const double total = elapsed_ns(start, HostClock::now());
-  check_cuda(result.code, result.call, __FILE__, __LINE__);
-  return total;
-}
-
-double TimedLaunch::run_threads(int launches) {
-  return threads_->run([&](int rank) {
-    const CallResult result = run_share(rank, launches);
-#pragma omp barrier
-    return result;
-  });
-}
-
-double TimedLaunch::run_multi_device(int launches) {
-  std::vector<KernelCall> calls;
-  std::vector<cudaStream_t> streams;
-  for (PerGpu& gpu : per_gpu_) {
-    calls.push_back(call_of(gpu));
-    streams.push_back(gpu.stream.get());
-  }
-  MultiDeviceLaunch launch(calls, device_numbers(gpus_), streams);
-  const auto start = HostClock::now();
-  for (int i = 0; i < launches; ++i) {
-    multi_device_.check(launch(), __FILE__, __LINE__);
-  }
-  for (const cudaStream_t stream : streams) {
-    CUDA_CHECK(cudaStreamSynchronize(stream));
-  }
-  return elapsed_ns(start, HostClock::now());
-}
-
-void TimedLaunch::launch_alone() {
-  trips_ = {0, 0};
-  for (const void* kernel :
-       {method_.kernel(1), method_.kernel(method_.repeats(shape_.group)),
-        method_.meeting_kernel, method_.late_kernel}) {
-    if (kernel == nullptr) continue;
-    kernel_ = kernel;
-    for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
-      const DeviceGuard guard(gpus_[rank].index);
-      run_alone(static_cast<int>(rank), 1);
-    }
-  }
-}
-
 void TimedLaunch::require_fit() {
   const LaunchAttributes attributes = method_.attributes(shape_.group);
   if (attributes.cluster == 0) return;
@@ -235,6 +130,20 @@ void TimedLaunch::require_fit() {
     throw CannotMeasure("does-not-fit", "no cluster of " +
                                             std::to_string(attributes.cluster) +
                                             " such blocks fits");
+  }
+}
+
+void TimedLaunch::launch_alone() {
+  trips_ = {0, 0};
+  for (const void* kernel :
+       {method_.kernel(1), method_.kernel(method_.repeats(shape_.group)),
+        method_.meeting_kernel, method_.late_kernel}) {
+    if (kernel == nullptr) continue;
+    kernel_ = kernel;
+    for (std::size_t rank = 0; rank < gpus_.size(); ++rank) {
+      const DeviceGuard guard(gpus_[rank].index);
+      run_alone(static_cast<int>(rank), 1);
+    }
   }
 }
 
@@ -344,6 +253,114 @@ void TimedLaunch::check_meeting() {
   }
 }
 
+void TimedLaunch::run_with_late(const void* kernel, int count,
+                                const std::vector<LateWarps>& late_warps) {
+  for (std::size_t rank = 0; rank < per_gpu_.size(); ++rank) {
+    PerGpu& gpu = per_gpu_[rank];
+    gpu.late_warps.write({late_warps[rank]});
+    gpu.results_address = reinterpret_cast<unsigned*>(gpu.late_warps.get());
+  }
+  kernel_ = kernel;
+  trips_ = {count, kLateCycles};
+  run_kernel(1);
+  for (PerGpu& gpu : per_gpu_) gpu.results_address = nullptr;
+}
+
+double TimedLaunch::run_late(int count) {
+  std::vector<LateWarps> late_warps(gpus_.size());
+  late_warps.front().first = late_warps.back().last = true;
+  run_with_late(method_.late_kernel, count, late_warps);
+  unsigned cycles = 0;  // wraps, as those of the two warps do
+  for (const PerGpu& gpu : per_gpu_) {
+    for (const WarpRecord& record : gpu.records.read()) {
+      cycles += static_cast<unsigned>(record.end - record.start);
+    }
+  }
+  return static_cast<double>(static_cast<int>(cycles)) / count;
+}
+
+double TimedLaunch::run(int repeats, int launches) {
+  const int in_line = method_.repeats(shape_.group);
+  if (repeats % in_line != 0) {
+    throw std::invalid_argument(std::to_string(repeats) + " repeats of " +
+                                method_.name + " are no whole trips of " +
+                                std::to_string(in_line));
+  }
+  return run_lines(in_line, {repeats / in_line, 0}, launches);
+}
+
+double TimedLaunch::run_lines(int in_line, const Trips& trips, int launches) {
+  kernel_ = method_.kernel(in_line);
+  trips_ = trips;
+  return run_kernel(launches);
+}
+
+double TimedLaunch::run_kernel(int launches) {
+  try {
+    return method_.multi_device ? run_multi_device(launches)
+           : threads_           ? run_threads(launches)
+                                : run_alone(0, launches);
+  } catch (const CudaError& error) {
+    const std::optional<std::string> failure = host_arguments_.failure();
+    if (!failure) throw;
+    throw std::runtime_error(*failure + "\n" + error.what());
+  }
+}
+
+double TimedLaunch::run_alone(int rank, int launches) {
+  const auto start = HostClock::now();
+  const CallResult result = run_share(rank, launches);
+  const double total = elapsed_ns(start, HostClock::now());
+  check_cuda(result.code, result.call, __FILE__, __LINE__);
+  return total;
+}
+
+double TimedLaunch::run_threads(int launches) {
+  return threads_->run([&](int rank) {
+    const CallResult result = run_share(rank, launches);
+#pragma omp barrier
+    return result;
+  });
+}
+
+double TimedLaunch::run_multi_device(int launches) {
+  std::vector<KernelCall> calls;
+  std::vector<cudaStream_t> streams;
+  for (PerGpu& gpu : per_gpu_) {
+    calls.push_back(call_of(gpu));
+    streams.push_back(gpu.stream.get());
+  }
+  MultiDeviceLaunch launch(calls, device_numbers(gpus_), streams);
+  const auto start = HostClock::now();
+  for (int i = 0; i < launches; ++i) {
+    multi_device_.check(launch(), __FILE__, __LINE__);
+  }
+  for (const cudaStream_t stream : streams) {
+    CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+  return elapsed_ns(start, HostClock::now());
+}
+
+CallResult TimedLaunch::run_share(int rank, int launches) {
+  PerGpu& gpu = per_gpu_[rank];
+  CallResult result;
+  for (int i = 0; i < launches; ++i) {
+    result.note(launch(call_of(gpu), gpu.stream.get(),
+                       method_.attributes(shape_.group)),
+                "cudaLaunchKernelExC");
+  }
+  result.note(cudaStreamSynchronize(gpu.stream.get()), "cudaStreamSynchronize");
+  return result;
+}
+
+KernelCall TimedLaunch::call_of(PerGpu& gpu) const {
+  return {kernel_, dim3(shape_.blocks), dim3(shape_.threads), gpu.arguments};
+}
+
+std::vector<WarpRecord> TimedLaunch::records() const {
+  return of_those_that_took_part(per_gpu_[0].records.read());
+}
+
 Remark TimedLaunch::rightness() const {
   if (method_.checked) return {};
   const std::string right = std::to_string(results_.right),
@@ -351,23 +368,6 @@ Remark TimedLaunch::rightness() const {
   return {"results right=" + right + " checked=" + checked,
           "after one operation, " + right + " of " + checked +
               " results are right"};
-}
-
-int blocks_that_fit(const MethodEntry& method, int in_line, int threads) {
-  int blocks = 0, device = 0, major = 0, sms = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &blocks, method.kernel(in_line), threads, 0));
-  const LaunchAttributes attributes = method.attributes(32);
-  if (!attributes.cooperative || attributes.cluster == 0) return blocks;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor,
-                                    device));
-  CUDA_CHECK(
-      cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
-  if (10 * major < method.first_architecture) return blocks;  // said elsewhere
-  return std::min(blocks,
-                  active_clusters(method.kernel(in_line), threads, attributes) *
-                      attributes.cluster / sms);
 }
 
 }  // namespace syncbench::explicit_barrier
