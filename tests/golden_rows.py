@@ -38,6 +38,7 @@ COMMANDS = {
 # What else becomes of cases of Pitfalls: arguments, what is planted.
 PITFALLS = (
     ("2 --all", ""),
+    ("4 --method part_peer_grid_gpus,blocking_peer_grid", ""),
     ("2 --method part_peer_grid_gpus,flag_in_peer_memory", "peer=none"),
     ("1 --method part_cluster_sync", "capability=75 code=75"),
     ("1 --method part_blocksync,part_blocksync_lanes", "lets_pass=::BlockSync>"),

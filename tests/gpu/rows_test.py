@@ -156,7 +156,7 @@ def check_reduction(sections):
             best[key] = max(rate, best.get(key, 0))
     for (kind, size, is_cub), rate in best.items():
         assert not is_cub or best[kind, size, False] >= 0.95 * rate, (kind, size, best)
-    for title in ("one GPU", "strong scaling"):
+    for title in {"one GPU", "strong scaling", "weak scaling"} & set(sections):
         for row in sections[title].rows:
             if row["method"] != "theory":  # by the GPU's events a short sum is much faster
                 at_host = int(row["bytes"]) / float(row["m(host)"]) * 1e-3

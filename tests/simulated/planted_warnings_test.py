@@ -5,6 +5,7 @@ usage: planted_warnings_test.py FOLDER [--renew] [NAME...]
 
 FOLDER holds the simulated programs, NAMEs are tests. --renew writes the file; read its diff.
 """
+import collections
 import os
 import re
 import sys
@@ -173,12 +174,15 @@ def errors(run):
 
 def told(name):
     """The lines of a run in the golden file."""
-    run, first = of(name), {}
+    run, first, counts = of(name), {}, collections.Counter()
     for note in notes(run):
         if note.tag not in MASKED or name == "one_cpu":
-            first.setdefault(f"{note.kind}[{note.tag}]", note)
+            tag = f"{note.kind}[{note.tag}]"
+            first.setdefault(tag, note)
+            counts[tag] += note.kind == "skipped"
     rows = "rows" if any(section.rows for section in run.sections) else "no rows"
-    yield f"{name}: {' '.join([rows, *sorted(first)])}; exit code {run.code}"
+    tags = (f"{tag} x {counts[tag]}" if counts[tag] > 1 else tag for tag in sorted(first))
+    yield f"{name}: {' '.join([rows, *tags])}; exit code {run.code}"
     for tag, note in sorted(first.items()):
         if note.kind == "warning" or note.tag in SHOWN:
             yield f"  {tag} {note.text}"
