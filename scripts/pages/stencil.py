@@ -225,9 +225,9 @@ def processes(_runs):
         machine = path.stem[:-len(PROCESSES)]
         for title in TITLES:
             rows = steps_model.Rows([path]).of(title)
+            gpus = int(rows[0]["GPUcount"])
             known = next((field.ways for field in machines()[machine]
-                          if (field.title, field.gpus) == (
-                title, int(rows[0]["GPUcount"]))), {})
+                          if (field.title, field.gpus) == (title, gpus)), {})
             found = {(row["method"], int(row["cells"])): median(row, "step") for row in rows}
             sizes = sorted({cells for _, cells in found})
             cells_of = {way: [(found.get((way, cells)), known.get(way, {}).get(cells))

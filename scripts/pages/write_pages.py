@@ -47,8 +47,7 @@ PAGES = {
                        "stencil.answer"),
     "results/evidence/grid_barriers.md": (
         "grid_barriers.bare", "grid_barriers.in_use", "grid_barriers.late",
-        "grid_barriers.two_gpus",
-        "grid_barriers.exchanges", "grid_barriers.constants"),
+        "grid_barriers.two_gpus", "grid_barriers.exchanges", "grid_barriers.constants"),
     "results/evidence/stencil.md": (
         "stencil.switches", "stencil.errors", "stencil.time_steps", "stencil.processes"),
     "results/evidence/fences.md": ("fences.fences", "fences.barriers"),

@@ -62,8 +62,8 @@ def values_of(run):
     """{(file, *cells of KEYS): (quantity, Value)} of a run."""
     found = {}
     for file, section in ((file, section) for file, sections in run.files.items()
-                          if file not in tsv.PITFALLS
-                          for section in sections):  # which has no means
+                          if file not in tsv.PITFALLS  # which has no means
+                          for section in sections):
         quantity = quantity_of(section)
         for row in section.rows if quantity else ():
             key, shown = (file, *key_of(section, quantity, row)), quantity
