@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -98,8 +99,25 @@ def step(folder, program, gpus, methods, suffix=""):
     return program.name + suffix, list(map(str, words))
 
 
-def plan(build, older, gpus):
-    """The steps of everything that is measured."""
+def of_processes(build, gpus):
+    """The steps with a process for each GPU, where mpirun can start them."""
+    if gpus == 1 or not shutil.which("mpirun"):
+        return
+    start = ["mpirun", "--bind-to", "none", "-np", str(gpus)]
+    done = programs.run([*start, build / "Libraries", "--method", "mpi_barrier", "--samples", "2"],
+                        environment.SECONDS, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    if done.returncode:
+        said = [line for line in done.stderr.decode(errors="replace").splitlines() if line.strip("-")]
+        say("warning: nothing is measured with a process for each GPU, as mpirun fails: "
+            + (said[0] if said else f"exit code {done.returncode}"))
+        return
+    for program in suite.PROGRAMS:
+        if program.name in suite.IN_PROCESSES:
+            yield program.name + ".processes", [*start, str(build / program.name), "--stats"]
+
+
+def plan(build, older, gpus, everything):
+    """The steps of what is measured where no methods are named."""
     def gone(name, kept=()):
         """The methods that the newer toolkit has no more, and those of `kept`."""
         here = environment.methods_of(build / name)
@@ -123,6 +141,7 @@ def plan(build, older, gpus):
     steps += [step(older, program, gpus, some.get(program.name), suite.OLDER)
               for program in suite.PROGRAMS
               if older and program.older_toolkit and some.get(program.name) != []]
+    steps += of_processes(build, gpus) if everything else []
     return sorted(steps, key=lambda one: one[0].startswith(suite.NAMES[-1]))  # last: see there
 
 
@@ -161,7 +180,7 @@ def plan_of_run(options, gpus):
                                                   and name == "BenchmarkInterSM"))
                 for name, words in steps]
     return [(name, words + ["--all"] * options.all)
-            for name, words in plan(options.build, older, gpus)]
+            for name, words in plan(options.build, older, gpus, options.all)]
 
 
 def drop_cut_row(path):
@@ -177,7 +196,7 @@ def run_program(name, command, folder, seconds, tell=say, meanwhile=None):
 
     def ended(errors):
         drop_cut_row(rows)
-        text = re.sub(f"(?m)^({re.escape(Path(command[0]).name)}: )?(?=.)", f"{name}: ",
+        text = re.sub(f"(?m)^({name.split('.')[0]}: )?(?=.)", f"{name}: ",
                       errors.decode(errors="replace"))
         told.extend(text.splitlines())
         with open(folder / "stderr.log", "a", encoding="utf-8") as log:

@@ -19,7 +19,8 @@
 #   --quick        measure the main barriers alone, in about half a minute
 #   --method NAME[,NAME...]
 #                  measure these methods alone
-#   --all          measure all that the programs have (their option --all)
+#   --all          measure all that the programs have (their option --all); on several GPUs Stencil
+#                  and Libraries also with a process for each, where mpirun is there
 #   --label TEXT   a name for this machine, in the folder's name and in environment.tsv
 #   --require-gpu  exit code 3 at once on a machine without an NVIDIA GPU
 #   --results DIR  put the folder in DIR instead of results/ or build/

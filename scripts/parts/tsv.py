@@ -18,7 +18,7 @@ from collections import defaultdict, namedtuple
 from pathlib import Path
 
 from parts import checksums
-from parts.suite import FILES, OLDER, files_of
+from parts.suite import FILES, IN_PROCESSES, OLDER, files_of
 
 GRID_FILES = files_of("BenchmarkInterSM")  # of both toolkits
 REDUCTIONS = files_of("Reduction")
@@ -28,7 +28,7 @@ PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
 # Of more processes or nodes than a run's.
-BESIDE = re.compile(r"(Libraries\.[A-Za-z0-9_-]{1,40})\.tsv")
+BESIDE = re.compile(rf"((?:{'|'.join(IN_PROCESSES)})\.(?!before13)[A-Za-z0-9_-]{{1,40}})\.tsv")
 EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them

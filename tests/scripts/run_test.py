@@ -302,12 +302,22 @@ class RunTest(ScriptsTest):
         os.close(ours)
         self.assertEqual(process.wait(), 0)
 
-    def test_some_methods_of_a_labelled_machine(self):
+    def test_all_with_a_process_for_each_gpu(self):
+        self.tool("mpirun", '#!/bin/sh\n[ "$*" != "${*#--bind-to none -np 2 /}" ] && shift 4 && exec "$@"\n')
         self.run_sh("--all")
-        self.assertIn("build/TestRepeat --stats --all", self.calls())
         self.assertEqual(self.environment_values()["sets"], "all")
+        measured = self.calls("build/")
+        for call in ("TestRepeat --stats --all", "Stencil --stats --all", "Libraries --stats --all"):
+            self.assertIn(f"build/{call}", measured)
+        self.assertIn("Pitfalls", measured[-1])
+        for name in ("Stencil", "Libraries"):
+            self.assertEqual((self.only_folder() / f"{name}.processes.tsv").read_text(), ROWS[name])
         shutil.rmtree(self.results)
-        self.log.unlink()
+        self.tool("mpirun", "#!/bin/sh\necho -----; echo; echo no slots >&2; exit 1\n")
+        self.assertIn("a process for each GPU, as mpirun fails: no slots\n", self.run_sh("--all").stderr)
+        self.assertFalse((self.only_folder() / "Stencil.processes.tsv").exists())
+
+    def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
         folder = self.only_folder()
         self.assertRegex(folder.name, r"^h200x2_node-7_\d+T\d+Z$")
