@@ -37,6 +37,7 @@ from pathlib import Path
 
 from parts import command_line, tables, tsv
 from reporting.estimates import many
+from reporting.normal import recorded_paths
 from reporting.steps_model import (BARRIERS_OF_GPUS, IN_ONE_BLOCK, LADDER, NEEDS, NEEDS_OF_GPUS, ROUNDS,
                                    THREADS, Rows, Steps)
 
@@ -48,15 +49,15 @@ PROGRAMS = {LADDER: "ImplicitBarrier", ROUNDS: "ImplicitBarrier", BARRIERS_OF_GP
 
 
 def recorded(kind, gpus):
-    """The recorded rows of so many GPUs of a kind, the newest first."""
-    return [path for path in (
-        *(RECORDED / folder / f"{kind}x{gpus}.tsv" for folder in ("launches", "grid_barriers")),
-        RECORDED / f"{kind}x{gpus if gpus < 3 else 4}") if path.exists()]
+    """The recorded run of a kind with so many GPUs, or the next that has more, or else most."""
+    found = {int(path.name.rpartition("x")[2]): path for path in recorded_paths(RECORDED)
+             if path.name.startswith(f"{kind}x")}
+    return [found[min((count for count in found if count >= gpus), default=max(found))]]
 
 
 def kind_of_gpu(text):
     """The type of the option."""
-    kinds = sorted({path.name.partition("x")[0] for path in RECORDED.glob("*x[0-9]")})
+    kinds = sorted({path.name.partition("x")[0] for path in recorded_paths(RECORDED)})
     if text.lower() not in kinds:
         raise argparse.ArgumentTypeError(f"must be one of {', '.join(kinds).upper()}, not '{text}'")
     return text.lower()
@@ -164,8 +165,8 @@ class Advice:
 
     def paces(self):
         """Comments on how far the host's pace differs between recorded machines."""
-        files = (*RECORDED.glob("launches/h*.tsv"), *RECORDED.glob("h*/ImplicitBarrier.tsv"))
-        machines = [machine for machine in (Steps(Rows([path])).measured for path in files) if machine]
+        machines = [machine for machine in (Steps(Rows([path])).measured
+                                            for path in RECORDED.glob("h*/ImplicitBarrier.tsv")) if machine]
         for way in BY_HOST if self.gpus > 1 else sorted(set(BY_HOST) & set(self.launches)):
             paces = [steps[min(steps)] / 1e3 for machine in machines for steps in machine[way].values()]
             yield (f"# pace[way={way} machines={len(machines)}]: the host makes steps without work in "
@@ -206,10 +207,7 @@ def work():
     if options.run and options.gpu:
         parser.error("argument --gpu: not with RUN")
     kind = options.gpu or "h200"
-    rows = options.run or recorded(kind, options.gpus)
-    if not rows:
-        raise tsv.TsvError(f"no recorded rows of {options.gpus} {kind.upper()}s")
-    steps = Steps(Rows(rows))
+    steps = Steps(Rows(options.run or recorded(kind, options.gpus)))
     options.blocks = options.blocks or steps.rows.sms
     advice = Advice(options, steps)
     align = tables.aligned if sys.stdout.isatty() else functools.partial(map, "\t".join)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
+#include "explicit_barrier/grid_barriers/protocols.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 
 namespace syncbench::explicit_barrier {

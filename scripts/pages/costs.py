@@ -3,7 +3,9 @@ number is a median, or the range of the medians of several machines."""
 
 from typing import NamedTuple
 
-from pages.recorded import RESULTS, median, rows, span
+from pages.recorded import median, rows, span
+from reporting.estimates import short_name
+from reporting.normal import is_before
 from reporting.sheets import coded, markdown_table
 
 KINDS = ("H100", "H200")
@@ -12,11 +14,10 @@ CROWDED = ("4224", "64")
 
 
 class Number(NamedTuple):
-    """The row of a section whose cells are these, of files NAME of all folders; `shape`: blocks
-    and threads."""
+    """The row of a section whose cells are these; `shape`: blocks and threads."""
     text: str
     unit: str
-    name: str  # of a program, or of a folder that has a file for each machine
+    program: str
     section: str
     column: str
     method: str
@@ -28,18 +29,14 @@ def in_sm(text, section, method, shape, **cells):
     return Number(text, "cycles", "BenchmarkIntraSM", section, "ave_cycle", method, shape, cells)
 
 
-def ordered(text, section, method, shape):
-    return Number(text, "cycles", "fences", section, "ave_cycle", method, shape)
-
-
-def of_grid(text, method, shape, gpus="1", name="grid_barriers"):
+def of_grid(text, method, shape, gpus="1"):
     section = "grid latency" if "grid_sync" == method[-9:] and "peer" not in method else (
         "multi-GPU latency")
-    return Number(text, "ns", name, section, "avginstru", method, shape, {"GPUcount": gpus})
+    return Number(text, "ns", "BenchmarkInterSM", section, "avginstru", method, shape, {"GPUcount": gpus})
 
 
 def of_launch(text, section, column, method, **cells):
-    return Number(text, "ns", "launches", section, column, method, FULL, cells)
+    return Number(text, "ns", "ImplicitBarrier", section, column, method, FULL, cells)
 
 
 def launched(text, section, method):
@@ -51,13 +48,13 @@ PACE, WAITED = (of_launch("", "null kernel", column, "traditional_launch", rep=r
 ONE, BLOCK, CLUSTER = ("1", "32"), ("1", "256"), ("2", "1024")
 SHUFFLE = in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32")
 SYNC = in_sm("`__syncthreads()`, 256 threads", "block latency", "blocksync", BLOCK)
-CLUSTER_IN_USE = ordered("`barrier.cluster`, 2 blocks of 1024, in use", "group latency",
+CLUSTER_IN_USE = in_sm("`barrier.cluster`, 2 blocks of 1024, in use", "group latency",
                          "in_use_cluster_sync", CLUSTER)
 GRID = of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL)
 GRID_IN_USE = of_grid("`grid.sync()`, the same, in use", "in_use_grid_sync", FULL)
 CROWDED_GRID = of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED)
 TWO_GPUS = of_grid("Two GPUs: `peer_grid_sync`, one block of 1024 per SM", "peer_grid_sync", FULL, "2")
-FOUR_GPUS = of_grid("Four GPUs: the same", "peer_grid_sync", FULL, "4", "BenchmarkInterSM")
+FOUR_GPUS = of_grid("Four GPUs: the same", "peer_grid_sync", FULL, "4")
 STREAM, GRAPH, PROGRAMMATIC = (launched(text, "one stream", method) for text, method in (
     ("One more kernel in a stream", "traditional_launch"), ("One more kernel in a graph", "graph_launch"),
     ("One more kernel, programmatic launch", "programmatic_launch")))
@@ -69,15 +66,15 @@ NUMBERS = (
     in_sm("Sum of a warp in one instruction, `redux.sync`", "warp latency", "redux_add", ONE),
     in_sm("`__syncthreads()`, 32 threads", "block latency", "blocksync", ONE), SYNC,
     in_sm("`__syncthreads()`, 1024 threads", "block latency", "blocksync", ("1", "1024")),
-    ordered("`__syncthreads()`, 1024 threads, in use", "group latency", "in_use_blocksync",
+    in_sm("`__syncthreads()`, 1024 threads, in use", "group latency", "in_use_blocksync",
             ("1", "1024")),
     in_sm("`cuda::barrier`, 1024 threads", "block latency", "cuda_barrier", ("1", "1024")),
-    ordered("`cuda::barrier`, 1024 threads, in use", "block latency", "in_use_cuda_barrier",
+    in_sm("`cuda::barrier`, 1024 threads, in use", "block latency", "in_use_cuda_barrier",
             ("1", "1024")),
     in_sm("Shared atomic, each lane its own word", "warp latency", "shared_add", ONE, tile="32"),
     in_sm("Shared atomic, all lanes one word", "warp latency", "shared_add", ONE, tile="1"),
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),
-    *(ordered(f"`{fence}()`, {pending}", "warp latency", method + kind, ONE)
+    *(in_sm(f"`{fence}()`, {pending}", "warp latency", method + kind, ONE)
       for fence, method in (("__threadfence", "fence_acq_rel_gpu"),
                             ("__threadfence_system", "fence_acq_rel_sys"))
       for pending, kind in (("nothing stored", ""), ("after a store", "_stores"))),
@@ -109,29 +106,32 @@ def shown(value):
     return f"{value:.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
-def cell(number, kind):
-    """Of all recorded machines of a kind."""
-    alone = (RESULTS / number.name).is_dir()
-    paths = RESULTS.glob(f"{number.name}/{kind.lower()}x?.tsv" if alone else
-                         f"{kind.lower()}x?/{number.name}.tsv")
-    values = [median(row, number.column) for path in paths for row in rows(
-        path.relative_to(RESULTS).with_suffix(""), number.section, method=number.method,
-        blk=number.shape[0], thrd=number.shape[1], **number.cells)]
-    return span(values, shown) if values else "–"
+def cell(number, runs):
+    """Of these runs; of earlier versions only where no other has the row."""
+    found = {False: [], True: []}
+    for run in runs:
+        found[is_before(run)] += [median(row, number.column) for row in rows(
+            run, number.program, number.section, method=number.method, blk=number.shape[0],
+            thrd=number.shape[1], **number.cells)]
+    values = found[False] or found[True]
+    return span(values, shown) + " (before)" * (not found[False]) if values else "–"
 
 
-def few(_runs):
-    return numbers(_runs, FEW)
+def of_kinds(number, runs):
+    return [cell(number, [run for run in runs if short_name(run) == kind]) for kind in KINDS]
 
 
-def numbers(_runs, of=NUMBERS):
+def few(runs):
+    return numbers(runs, FEW)
+
+
+def numbers(runs, of=NUMBERS):
     return markdown_table(
         ["What", "Unit", *KINDS], 2,
-        [[coded(number.text), number.unit, *(cell(number, kind) for kind in KINDS)] for number in of])
+        [[coded(number.text), number.unit, *of_kinds(number, runs)] for number in of])
 
 
-def launches(_runs):
+def launches(runs):
     return markdown_table(
         ["What you time", "What it contains", *(f"{kind}, ns" for kind in KINDS)], 2,
-        [[coded(what), contains, *(cell(number, kind) for kind in KINDS)]
-         for what, contains, number in LAUNCHES])
+        [[coded(what), contains, *of_kinds(number, runs)] for what, contains, number in LAUNCHES])

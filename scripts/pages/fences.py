@@ -1,15 +1,14 @@
-"""What pages show of results/fences, rows of BenchmarkIntraSM: medians in cycles, of
-each machine."""
+"""What pages show of fences, rows of BenchmarkIntraSM: medians in cycles, of the run with most
+GPUs of each kind."""
 
-from pages.recorded import beside, code, median, rows, table_of
+from pages.recorded import beside, code, heading, largest, median, rows
 from reporting.sheets import markdown_table
 
-FILES = ("fences/h200x2", "fences/h100x2")
+FILE = "BenchmarkIntraSM"
 PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
            "_store": "a store, one place", "_stores": "a store, 64 places in turn",
            "_other_warp": "another warp stores", "_host": "a store, host memory",
            "_peer": "a store, another GPU"}
-OPCODES = ("MEMBAR", "ERRBAR", "CCTL")  # that are counted, on sm_90, CUDA 13.0
 # (method, the same in use, blocks, threads)
 BARRIERS = (*((method, used, "1", threads) for method, used in (
                 ("blocksync", "in_use_blocksync"), ("named_barrier_constant", "in_use_named_barrier"),
@@ -23,31 +22,33 @@ BARRIERS = (*((method, used, "1", threads) for method, used in (
               for threads in ("32", "1024")))
 
 
-def cell(method, blocks, threads, column="ave_cycle", files=FILES):
-    """Of each file the number of the last such row that has one."""
-    found = [[median(row, column) for row in rows(name, method=method, blk=blocks, thrd=threads)
-              if f"med({column})" in row] for name in files]
+def cell(runs, method, blocks, threads, column="ave_cycle"):
+    """Of each run the number of the last such row that has one."""
+    found = [[median(row, column) for row in rows(run, FILE, method=method, blk=blocks, thrd=threads)
+              if f"med({column})" in row] for run in runs]
     return beside([numbers[-1] for numbers in found if numbers])
 
 
-def of_fence(fence, kind, files=FILES):
-    return cell(fence + kind, "1", "64" if kind == "_other_warp" else "32", files=files)
+def of_fence(runs, fence, kind):
+    return cell(runs, fence + kind, "1", "64" if kind == "_other_warp" else "32")
 
 
-def fences(_runs):
+def machines(runs):
+    yield f"Each cell: {' / '.join(map(heading, largest(runs)))}."
+
+
+def fences(runs):
     """Each instruction, or ordered access, by what is pending."""
-    counts = {row["method"]: ", ".join(row[opcode] for opcode in OPCODES)
-              for row in table_of("fences/instructions")}
-    return markdown_table(
-        ["Instruction", ", ".join(OPCODES), *PENDING.values()], 2,
-        [[code(fence), count, *(of_fence(fence, kind) for kind in PENDING)]
-         for fence, count in counts.items()
-         if f"{fence}_store" in counts and rows(FILES[0], method=fence)])
+    runs = largest(runs)
+    methods = dict.fromkeys(row["method"] for row in rows(runs[0], FILE))
+    return markdown_table(["Instruction", *PENDING.values()], 1, [
+        [code(fence), *(of_fence(runs, fence, kind) for kind in PENDING)]
+        for fence in methods if f"{fence}_store" in methods])
 
 
-def states(_runs):
+def states(runs):
     """Why a fence has two numbers."""
-    alone, beside_it = (of_fence("fence_acq_rel_gpu", kind, FILES[:1])
+    alone, beside_it = (of_fence(largest(runs)[:1], "fence_acq_rel_gpu", kind)
                         for kind in ("", "_other_warp"))
     yield (f"`fence_acq_rel_gpu` is `__threadfence()`. It takes {alone} cycles on an H200 where no warp "
            f"of the SM stores,")
@@ -55,10 +56,11 @@ def states(_runs):
            "state.")
 
 
-def barriers(_runs):
+def barriers(runs):
     """All arrive at once, one comes late, in use."""
+    runs = largest(runs)
     return markdown_table(
         ["Barrier", "Blocks x threads", "all at once", "one late", "in use"], 2,
-        [[code(method), f"{blocks} x {threads}", cell(method, blocks, threads),
-          cell(method, blocks, threads, "exit_cycle"), cell(used, blocks, threads)]
+        [[code(method), f"{blocks} x {threads}", cell(runs, method, blocks, threads),
+          cell(runs, method, blocks, threads, "exit_cycle"), cell(runs, used, blocks, threads)]
          for method, used, blocks, threads in BARRIERS])

@@ -1,18 +1,16 @@
-"""What pages show of results/grid_barriers, rows of BenchmarkInterSM: medians in
-nanoseconds, of each machine."""
+"""What pages show of barriers of grids and GPUs, rows of BenchmarkInterSM: medians in
+nanoseconds, of the machines with one GPU, or with two."""
 
 import functools
 from collections import Counter
 
-from pages.recorded import RESULTS, beside, code, median, output, rows, span
+from pages.recorded import beside, code, heading, median, of_today, rows, span
 from parts import suite
 from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
 
-MACHINES = ("h200x1", "h100x1")
-OF_TWO_GPUS = ("h200x2", "h100x2")
+FILE = "BenchmarkInterSM"
 SHAPES_OF_TWO = ((1, 32), (1, 1024), (32, 32))
-SMS = 132  # of these GPUs
 SHAPES = ((1, 32), (1, 1024), (2, 1024), (8, 64), (32, 64))  # blocks per SM, threads
 IN_USE, MORE_WORDS = "in_use_", "in_use_4_"
 FEW, MANY = 1, 32  # blocks per SM
@@ -28,72 +26,78 @@ STEPS = {"a word to another block": ("ping_pong", 1, 2),
 
 
 @functools.lru_cache(maxsize=None)
-def medians(machine, late=False, gpus=1):
+def medians(run, late=False, gpus=1):
     """{method: {(blocks per SM, threads): median}} on so many GPUs, with both toolkits."""
     titles, column = (("one late",), "exit") if late else (
         ("grid latency", "multi-GPU latency"), "avginstru")
     found = {}
-    for path in sorted((RESULTS / "grid_barriers").glob(f"{machine}.*")):
-        for row in (row for title in titles
-                    for row in rows(f"grid_barriers/{path.stem}", title, GPUcount=str(gpus))):
-            of = int(row["blk"]) // SMS, int(row["thrd"])
-            found.setdefault(row["method"], {})[of] = median(row, column)
+    for row in (row for file in suite.files_of(FILE) for title in titles
+                for row in rows(run, file, title, GPUcount=str(gpus))):
+        of = int(row["blk"]) // run.sms, int(row["thrd"])
+        found.setdefault(row["method"], {})[of] = median(row, column)
     return found
 
 
-def cell(machines, method, of, late=False, gpus=1, steps=1):
-    found = [medians(machine, late, gpus).get(method, {}) for machine in machines]
+def cell(runs, method, of, late=False, gpus=1, steps=1):
+    found = [medians(run, late, gpus).get(method, {}) for run in runs]
     return beside([known[of] / steps for known in found if of in known])
 
 
-def table(late, wanted):
-    older = output(f"grid_barriers/{MACHINES[0]}{suite.OLDER}")
-    need_it = {row["method"] for section in older for row in section.rows}
+def machines(runs):
+    one, two = (" / ".join(map(heading, of_today(runs, gpus))) for gpus in (1, 2))
+    yield f"Each cell: {one}; of two GPUs: {two}."
+
+
+def table(runs, late, wanted):
+    runs = of_today(runs, 1)
+    need_it = {row["method"] for row in rows(runs[0], FILE + suite.OLDER)}
+    toolkit = runs[0].toolkit(suite.OLDER)
     return markdown_table(
         ["Method", *(shape(*of) for of in SHAPES)], 1,
-        [[code(method) + f", CUDA {older.program('toolkit')}" * (method in need_it),
-          *(cell(MACHINES, method, of, late) for of in SHAPES)]
-         for method in medians(MACHINES[0], late) if wanted(method)])
+        [[code(method) + f", CUDA {toolkit}" * (method in need_it),
+          *(cell(runs, method, of, late) for of in SHAPES)]
+         for method in medians(runs[0], late) if wanted(method)])
 
 
-def bare(_runs):
+def bare(runs):
     """All blocks arrive at once, and nothing is stored."""
-    return table(False, medians(MACHINES[0], late=True).__contains__)
+    return table(runs, False, medians(of_today(runs, 1)[0], late=True).__contains__)
 
 
-def in_use(_runs):
+def in_use(runs):
     """A word stored before, and one read behind."""
-    return table(False, lambda method: method.startswith(IN_USE))
+    return table(runs, False, lambda method: method.startswith(IN_USE))
 
 
-def late(_runs):
+def late(runs):
     """From the last arrival until another block is out."""
-    return table(True, lambda method: True)
+    return table(runs, True, lambda method: True)
 
 
-def two_gpus(_runs):
+def two_gpus(runs):
     """Barriers of all blocks of two GPUs; all at once, one late, in use."""
+    runs = of_today(runs, 2)
     return markdown_table(
         ["Method", *(f"{state}, {shape(*of)}" for state in ("all at once", "one late")
                      for of in SHAPES_OF_TWO)], 1,
-        [[code(method), *(cell(OF_TWO_GPUS, method, of, late, 2) for late in (False, True)
+        [[code(method), *(cell(runs, method, of, late, 2) for late in (False, True)
                           for of in SHAPES_OF_TWO)]
-         for method in medians(OF_TWO_GPUS[0], gpus=2) if not method.startswith("ping_pong")])
+         for method in medians(runs[0], gpus=2) if not method.startswith("ping_pong")])
 
 
-def exchanges(_runs):
+def exchanges(runs):
     """Data to all GPUs of two, without a barrier, by the bytes of each GPU."""
     found = {}  # {method: {bytes: text}}
-    for row in rows(f"grid_barriers/{OF_TWO_GPUS[0]}", "exchange"):
+    for row in rows(of_today(runs, 2)[0], FILE, "exchange"):
         found.setdefault(row["method"], {})[row["bytes"]] = beside([median(row, "avginstru")])
     sizes = next(iter(found.values()))
     return markdown_table(["Method", *(f"{size} bytes" for size in sizes)], 1, [
         [code(method), *(of[size] for size in sizes)] for method, of in found.items()])
 
 
-def ordered(machine, state):
+def ordered(run, state):
     """{method that orders memory: {shape: median}}; in use all do. Barriers have late rows."""
-    known, late_rows = medians(machine, state == "late"), medians(machine, late=True)
+    known, late_rows = medians(run, state == "late"), medians(run, late=True)
     used = {method.removeprefix(IN_USE): rows for method, rows in known.items()
             if method.startswith(IN_USE) and not method.startswith(MORE_WORDS)}
     if state == "use":
@@ -103,12 +107,14 @@ def ordered(machine, state):
             if method in late_rows and f"{method}_ordered" not in known}
 
 
-def fastest(_runs):
+def fastest(runs):
     """Of those that order memory, by blocks per SM, and how much less than grid_sync it takes."""
+    runs = of_today(runs, 1)
+
     def cell(state, blocks):
         winners, savings = Counter(), []
-        for machine in MACHINES:
-            known = ordered(machine, state)
+        for run in runs:
+            known = ordered(run, state)
             for of in known["grid_sync"]:
                 if of[0] == blocks:
                     time, method = min((rows[of], method) for method, rows in known.items()
@@ -121,13 +127,14 @@ def fastest(_runs):
     return markdown_table(
         ["Blocks per SM", "all at once", "in use", "one late"], 4,
         [[str(blocks), *(cell(state, blocks) for state in ("bare", "use", "late"))]
-         for blocks in sorted({of[0] for of in medians(MACHINES[0])["grid_sync"]})])
+         for blocks in sorted({of[0] for of in medians(runs[0])["grid_sync"]})])
 
 
-def constants(_runs):
+def constants(runs):
     """The steps that barriers are made of."""
+    runs = of_today(runs, 2)
     return markdown_table(
         ["Step", "Row", f"{FEW} per SM", f"{MANY} per SM"], 2,
         [[name, code(method) + " / 2" * (steps == 2),
-          *(cell(OF_TWO_GPUS, method, (blocks, 32), False, gpus, steps)
+          *(cell(runs, method, (blocks, 32), False, gpus, steps)
             for blocks in (FEW, MANY))] for name, (method, gpus, steps) in STEPS.items()])

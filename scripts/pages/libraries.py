@@ -1,11 +1,9 @@
-"""What pages show of results/libraries, beside this suite's own: lines of Markdown.
-Medians in nanoseconds. A file is of a machine and of one start of Libraries: MACHINE.tsv, or
-MACHINE.START.tsv."""
+"""What pages show of Libraries, beside this suite's own: lines of Markdown. Medians in
+nanoseconds, on all GPUs of a machine."""
 
 from collections import namedtuple
 
-from pages.recorded import RESULTS, beside, code, median, output, rows
-from reporting.estimates import place, place_text as text
+from pages.recorded import beside, code, heading, median, of_today, rows
 from reporting.sheets import markdown_table
 
 SUITE = ("multi-GPU latency", "exchange")  # sections of BenchmarkInterSM: threads of one process
@@ -28,26 +26,18 @@ ROWS = (*((ADDED, method, EIGHT) for method in (
         *(("processes, on the host", method, {}) for method in (
             "nvshmem_sync_host", "nvshmem_barrier_host", "mpi_barrier", "mpi_launch")))
 
-# place: nodes and GPUs; rows: of class Row, those of Libraries before those of the suite.
-Start = namedtuple("Start", "place processes heading sms rows")
+# rows: those of Libraries before those of the suite.
+Start = namedtuple("Start", "heading sms rows")
 
 
-def starts():
-    """A Start for each file, on the most GPUs that it has."""
-    for path in (RESULTS / "libraries").glob("*.tsv"):
-        name = f"libraries/{path.stem}"
-        most = max(map(place, rows(name)))
-        gpu = output(name).head("gpu")[0]
-        found = [row for row in rows(name) if place(row) == most]
-        processes = found[0].whole("processes") > 1
-        machine = path.name.split(".")[0]  # of the suite: a file of these rows alone, a whole run
-        for suite in (f"grid_barriers/{machine}", f"{machine}/BenchmarkInterSM"):
-            if not processes and (RESULTS / f"{suite}.tsv").exists():
-                found += [row for title in SUITE for row in rows(suite, title)
-                          if place(row) == most]
-        heading = (f"{text(*most)} {gpu['name'].removeprefix('NVIDIA ').split()[0]}, "
-                   f"{'processes' if processes else 'threads'}")
-        yield Start(most, processes, heading, int(gpu["sms"]), found)
+def starts(runs, file):
+    """A Start for each run on several GPUs."""
+    for run in of_today(runs):
+        found = [row for title in (None, *SUITE) for row in rows(
+            run, file if title is None else "BenchmarkInterSM", title, GPUcount=str(run.gpus))
+                 if title is None or "." not in file]
+        if run.gpus > 1 and found:
+            yield Start(f"{heading(run)}, {'processes' if '.' in file else 'threads'}", run.sms, found)
 
 
 def cell(start, what, method, cells):
@@ -58,9 +48,9 @@ def cell(start, what, method, cells):
                    if row["method"] == method and cells.items() <= row.items()][:1])
 
 
-def by_start(_runs):
+def by_start(runs):
     """Libraries and this suite side by side, with threads and with processes."""
-    found = sorted(starts(), key=lambda start: start[:3])
+    found = [start for file in ("Libraries", "Libraries.processes") for start in starts(runs, file)]
     lines = [[what, code(method), *(cell(start, what, method, cells) for start in found)]
              for what, method, cells in ROWS]
     return markdown_table(["What is done", "Method", *(start.heading for start in found)], 2,

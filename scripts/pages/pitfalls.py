@@ -1,6 +1,6 @@
-"""What results/evidence/pitfalls.md shows, of Pitfalls and of results/litmus."""
+"""What results/evidence/pitfalls.md shows, of Pitfalls."""
 
-from pages.recorded import RESULTS, code, output, rows, span
+from pages.recorded import code, heading, of_today, rows, span
 from parts import tsv
 from reporting.sheets import coded, markdown_table
 
@@ -52,12 +52,12 @@ def races(runs):
         for method, form in wrong if form == "wrong"])
 
 
-def messages(_runs):
-    """How many messages of each order were stale, of results/litmus."""
-    names = [f"litmus/{path.stem}" for path in sorted((RESULTS / "litmus").glob("*.tsv"))]
-    gpus = [output(name).head("gpu")[0]["name"].split()[1] for name in names]
+def messages(runs):
+    """How many messages of each order were stale."""
+    found = {heading(run): rows(run, "Pitfalls", "message passing") for run in of_today(runs)}
+    found = {name: of for name, of in found.items() if of}
     return markdown_table(["Litmus test", "Order", "Form",
-                           *(f"stale of messages, {gpu}" for gpu in gpus)], 3, [
+                           *(f"stale of messages, {name}" for name in found)], 3, [
         [code(same[0]["method"]), code(same[0]["order"]), same[0]["form"],
          *(f"{row['stale']} of {row['messages']}" for row in same)]
-        for same in zip(*map(rows, names))])
+        for same in zip(*found.values())])

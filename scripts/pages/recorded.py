@@ -1,23 +1,34 @@
-"""Rows of files of results/ side by side, for the tables of pages."""
-
-import functools
+"""Rows of recorded runs side by side, for the tables of pages. Runs of earlier versions are marked,
+or left out where others have the rows."""
 
 from parts import tsv
+from reporting.estimates import short_name
+from reporting.normal import is_before
 from reporting.sheets import coded
 from reporting.study import FOLDER
 
 RESULTS = FOLDER.parent
 
 
-@functools.lru_cache(maxsize=None)
-def output(name):
-    """Of results/NAME.tsv."""
-    return tsv.read(RESULTS / f"{name}.tsv")
+def heading(run):
+    """"2 H200" """
+    return f"{run.gpus} {short_name(run)}" + ", before" * is_before(run)
 
 
-def rows(name, title=None, **cells):
-    """Those with these cells, in the section with this title, or in all."""
-    return [row for section in output(name) if title in (None, section.title)
+def of_today(runs, gpus=None):
+    """Those of this version, of so many GPUs, newer kinds first."""
+    found = [run for run in runs if not is_before(run) and gpus in (None, run.gpus)]
+    return sorted(found, key=lambda run: (short_name(run), -run.gpus), reverse=True)
+
+
+def largest(runs):
+    """Of this version the run with most GPUs of each kind."""
+    return list({short_name(run): run for run in of_today(runs)}.values())
+
+
+def rows(run, file, title=None, **cells):
+    """Those of a file with these cells, in the section with this title, or in all."""
+    return [row for section in run.files.get(file, ()) if title in (None, section.title)
             for row in section.rows if cells.items() <= row.items()]
 
 

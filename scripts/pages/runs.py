@@ -1,12 +1,11 @@
 """What pages show of the recorded runs: lines of Markdown, made from their rows."""
 
-from types import SimpleNamespace
-
-from pages.recorded import code, table_of
+from pages.recorded import code, heading, largest
 from parts import environment, tables, tsv
-from reporting.estimates import many, shape, short_name, short_text, size_name
+from reporting.estimates import many, shape, short_text, size_name
 from reporting.headline import launch, of_grids
 from reporting.names import legend
+from reporting.normal import is_before
 from reporting.sheets import coded, markdown_table
 from reporting.study_tables import ARRAY, toolkits
 
@@ -17,15 +16,26 @@ LAUNCHES = ("multi_cooperative_launch", "single_omp_traditional_launch")
 SHAPES = ((1, 1024), (32, 64))  # blocks for each SM, threads
 
 
+def by_gpus(runs):
+    """{heading: (run, number of GPUs)}: of each number the run of today with most GPUs, or an earlier
+    one."""
+    found = {}
+    for run in sorted([*largest(runs)[:1], *filter(is_before, runs)], key=is_before):
+        for gpus in range(1, run.gpus + 1):
+            found.setdefault(gpus, run)
+    return {many(gpus) + ", before" * is_before(run): (run, gpus) for gpus, run in sorted(found.items())}
+
+
 def multi_gpu_barriers(runs):
-    """The multi-GPU barriers of the run with most GPUs, in microseconds."""
-    run = max(runs, key=lambda run: run.gpus)
-    counts = range(1, run.gpus + 1)
-    lines = [(label, of, [of_grids("multi-GPU latency", method, *of, gpus)(run) for gpus in counts])
+    """The multi-GPU barriers, in microseconds."""
+    columns = by_gpus(runs)
+    lines = [(label, of, [of_grids("multi-GPU latency", method, *of, gpus)(run)
+                          for run, gpus in columns.values()])
              for method, label in BARRIERS.items() for of in SHAPES]
-    lines += [(f"`{method}`", (1, 1024), [launch(method, gpus)(run) for gpus in counts])
+    lines += [(f"`{method}`", (1, 1024), [launch(method, gpus)(run) for run, gpus in columns.values()])
               for method in LAUNCHES]
-    yield from markdown_table(["Barrier", "CUDA", "Blocks x threads", *map(many, counts)], 3, [
+    run = largest(runs)[0]
+    yield from markdown_table(["Barrier", "CUDA", "Blocks x threads", *columns], 3, [
         [coded(label), run.toolkit(max(one.estimate.sources[0][0] for one in found if one)[:-4]),
          shape(*of), *(one.estimate.short(2, 1e-3) if one else "–" for one in found)]
         for label, of, found in lines if any(found)])
@@ -85,31 +95,30 @@ def sums_by_size(runs):
 
 
 def sums_by_gpus(runs):
-    """Median microseconds of each sum of one array, of the run with most GPUs."""
-    run = max(runs, key=lambda run: run.gpus)
-    sections = [run.section(file, "strong scaling") for file in tsv.REDUCTIONS]
-    counts = range(1, run.gpus + 1)
-    return markdown_table(["Array", "Method", *map(many, counts)], 2, [
-        [size_name(size), code(method), *(
-            cell(section, 1, "med(host)", method=method, type=ARRAY, bytes=str(size),
-                 GPUcount=str(gpus)) for gpus in counts)]
-        for size in (2 ** 20, 2 ** 28, 2 ** 36) for section in sections
-        for method in dict.fromkeys(row["method"] for row in section.rows)])
+    """Median microseconds of each sum of one array."""
+    columns = by_gpus(runs)
+    found = {(size, method): [next((text for file in tsv.REDUCTIONS for text in [cell(
+        run.section(file, "strong scaling"), 1, "med(host)", method=method, type=ARRAY,
+        bytes=str(size), GPUcount=str(gpus))] if text != "–"), "–") for run, gpus in columns.values()]
+        for size in (2 ** 20, 2 ** 28, 2 ** 36) for method in dict.fromkeys(
+            row["method"] for file in tsv.REDUCTIONS
+            for row in largest(runs)[0].section(file, "strong scaling").rows)}
+    return markdown_table(["Array", "Method", *columns], 2, [
+        [size_name(size), code(method), *cells] for (size, method), cells in found.items()])
 
 
 def durations(runs):
-    """How long runs took, by what measure.py writes and by results/durations.tsv."""
-    timed = [{**run.environment, "version": "", "note": f"results/{run.path.name}", "seconds": sum(
-        float(run.environment.get(environment.SECONDS_OF + name, 0)) for name in run.files)}
-             for run in runs]
-    timed += table_of("durations")
-    return markdown_table(["GPUs", "Version", "How it is known", "Minutes"], 3, [
-        [f"{row['gpu_count']} {short_name(SimpleNamespace(environment=row, simulated=False))}",
-         row["version"], row["note"], f"{float(row['seconds']) / 60:.1f}"]
-        for row in timed if float(row["seconds"])])
+    """How long runs with all sets took, by what measure.py writes."""
+    return markdown_table(["GPUs", "Toolkits", "Minutes"], 2, [
+        [heading(run), toolkits, f"{seconds / 60:.1f}"]
+        for run in runs for toolkits, seconds in [
+            (", ".join(filter(None, map(run.environment.get, ("cuda_toolkit", "cuda_toolkit_before13")))),
+             sum(float(run.environment.get(environment.SECONDS_OF + name, 0)) for name in run.files))]
+        if seconds])
 
 
 SAMPLE_THREADS = ("32", "256", "1024")
+SAMPLE_COLUMNS = ("method", "GPUcount", "rep", "blk", "thrd", "m(ave_cycle)", "s(ave_cycle)")
 
 
 def sample(runs):
@@ -120,7 +129,8 @@ def sample(runs):
     title = lines.index("# block latency")
     rows = [row for row in run.section("BenchmarkIntraSM", "block latency").find_all(
         method="blocksync") if row["thrd"] in SAMPLE_THREADS]
-    cells = [list(rows[0]), *([row[column] for column in row] for row in rows)]
+    columns = [column for column in rows[0] if column in SAMPLE_COLUMNS]  # without --stats
+    cells = [columns, *([row[column] for column in columns] for row in rows)]
     yield "```text"
     yield lines[0]
     yield next(line for line in lines if line.startswith("# gpu["))
@@ -131,4 +141,4 @@ def sample(runs):
     last = rows[-1]
     yield (f"The answer is the column `m(ave_cycle)`: with {last['thrd']} threads (`thrd`), "
            f"`__syncthreads()` takes {last['m(ave_cycle)']}")
-    yield (f"cycles. `s(ave_cycle)` is the standard deviation of its {last['n']} samples (`n`).")
+    yield (f"cycles. `s(ave_cycle)` is the standard deviation of its {last['n']} samples.")

@@ -1,5 +1,5 @@
-"""What pages show of results/stencil: lines of Markdown, made from rows of Stencil and,
-of the same machine, from those that predictions need. Numbers are medians.
+"""What pages show of Stencil: lines of Markdown, made from its rows and, of the same machine, from
+those that predictions need. Numbers are medians.
 
 The work of a step is predicted to be that of the row without order (none, none_tile) of the same
 field and GPUs. What a barrier or a launch makes of it is as in steps_model. Nothing is fitted to
@@ -8,9 +8,8 @@ rows of Stencil."""
 import functools
 import math
 
-from pages.recorded import RESULTS, code, median, span
+from pages.recorded import code, heading, median, of_today, rows, span
 from reporting import steps_model
-from reporting.estimates import many
 from reporting.sheets import markdown_table
 from reporting.steps_model import THREADS, Step
 
@@ -23,8 +22,7 @@ ROUNDS = (THREADS, "events_to_neighbors", "graph_of_gpus", "multi_cooperative_la
 SYNCHRONIZED = 0.2  # of a step, from which on what is not its work is known well
 WITHIN = 0.05  # of the fastest way: it no longer matters which one
 FITS = ("{}", "{}, in shared memory")
-PROCESSES = ".processes"  # ends the name of a run with a process for each GPU
-OTHERS = ("launches/{}.tsv", "grid_barriers/{}.tsv", "{}")  # that predictions are made of
+PROCESSES = "Stencil.processes"
 
 
 def is_launch(way):
@@ -88,31 +86,21 @@ def predicted(model, row, work):
     return found and found.step(work)
 
 
-def fields_of(rows):
-    """[Field] of steps_model.Rows of a machine"""
-    model, fields = steps_model.Steps(rows), {}
+@functools.lru_cache(maxsize=None)
+def fields_of(run):
+    """[Field]"""
+    steps, fields = steps_model.Rows([run.path]), {}
+    model = steps_model.Steps(steps)
     for title in TITLES:
         work = {(row["method"], row["GPUcount"], row["cells"]): median(row, "step")
-                for row in rows.of(title) if row["method"] in UNORDERED}
-        for row in (row for row in rows.of(title) if row["method"] not in UNORDERED):
+                for row in steps.of(title) if row["method"] in UNORDERED}
+        for row in (row for row in steps.of(title) if row["method"] not in UNORDERED):
             way, gpus = row["method"], int(row["GPUcount"])
             base = work.get((UNORDERED[way.endswith(TILE)], row["GPUcount"], row["cells"]))
             ways = fields.setdefault((title, gpus), Field(title, gpus)).ways
             ways.setdefault(way, {})[int(row["cells"])] = Step(
                 median(row, "step"), predicted(model, row, base), base)
     return list(fields.values())
-
-
-@functools.lru_cache(maxsize=None)
-def machines():
-    """{name of a machine: its Fields}"""
-    found = {}
-    for path in sorted((RESULTS / "stencil").glob("*.tsv")):
-        if not path.stem.endswith(PROCESSES):
-            others = [RESULTS / other.format(path.stem) for other in OTHERS]
-            found[path.stem] = fields_of(steps_model.Rows(
-                [path, *(other for other in others if other.exists())]))
-    return found
 
 
 def size_text(cells):
@@ -134,28 +122,24 @@ def folded(heading, table):
     return [f"<details><summary>{heading}</summary>", "", *table, "", "</details>"]
 
 
-def sections():
-    """(words for a heading, Field) of each, on all GPUs, and on one where no other run has that."""
-    for name, fields in machines().items():
-        alone = f"{name.rsplit('x', 1)[0]}x1" not in machines()
-        most = max((field.gpus for field in fields), default=0)
-        yield from ((f"{name}, {TITLES[field.title]}, {many(field.gpus)}", field)
-                    for field in fields
-                    if field.gpus == most or (field.gpus == 1 and alone))
+def sections(runs):
+    """(words for a heading, Field) of each, on all GPUs."""
+    yield from ((f"{heading(run)}, {TITLES[field.title]}", field) for run in of_today(runs)
+                for field in fields_of(run) if field.gpus == run.gpus)
 
 
-def compared():
+def compared(runs):
     """Those in which launches have predictions, too."""
-    return [(heading, field) for heading, field in sections()
+    return [(name, field) for name, field in sections(runs)
             if any(is_launch(way) for way, _ in field.steps())]
 
 
-def time_steps(_runs):
+def time_steps(runs):
     """Of each machine, way and size what a step takes, in microseconds: measured, predicted."""
     lines = []
-    for heading, field in sections():
+    for name, field in sections(runs):
         sizes = field.sizes()
-        lines += folded(heading, markdown_table(["Way", *map(size_text, sizes)], 1, [
+        lines += folded(name, markdown_table(["Way", *map(size_text, sizes)], 1, [
             [code(way), *(
                 f"{us(steps[cells].measured)} / {us(steps[cells].predicted)}" if cells in steps
                 else "–" for cells in sizes)]
@@ -163,10 +147,10 @@ def time_steps(_runs):
     return lines
 
 
-def answer(_runs):
+def answer(runs):
     """Which way is the fastest, by GPUs and size of the field, on all machines."""
     found = {}  # {(GPUs, whether launches are as good, whether a tile fits): [sizes, ways, shares]}
-    for _, field in sections():
+    for _, field in sections(runs):
         for cells in field.sizes():
             times = {way: steps[cells].measured for way, steps in field.ways.items()
                      if cells in steps}
@@ -189,20 +173,21 @@ def answer(_runs):
          for (gpus, _, large), (sizes, ways, shares) in sorted(found.items())])
 
 
-def switches(_runs):
+def switches(runs):
     """From which size on launches are as good as a barrier inside a kernel."""
-    rows = []
-    for heading, field in compared():
+    lines = []
+    for name, field in compared(runs):
         found = [field.size_from(which) for which in ("measured", "predicted")]
-        rows.append([heading, *(size_text(size) if size else "–" for size in found),
+        lines.append([name, *(size_text(size) if size else "–" for size in found),
                      f"{found[1] / found[0]:.2f}" if all(found) else "–"])
-    return markdown_table(["Machine, field", "Measured", "Predicted", "Ratio"], 1, rows)
+    return markdown_table(["Machine, field", "Measured", "Predicted", "Ratio"], 1, lines)
 
 
-def errors(_runs):
+def errors(runs):
     """How far predictions are off, and what it costs at most to believe them."""
-    rows, known = [], [field for _, field in compared()]
-    for name, fields in machines().items():
+    lines, known = [], [field for _, field in compared(runs)]
+    for run in of_today(runs):
+        fields = fields_of(run)
         steps = [step for field in fields for _, step in field.steps()]
         error, cases = steps_model.percentile(step.error for step in steps)
         of_few, few = steps_model.percentile(
@@ -210,30 +195,28 @@ def errors(_runs):
         more = [field.ways[field.fastest(cells, "predicted")[0]][cells].measured
                 / field.fastest(cells, "measured")[1] - 1
                 for field in fields if field in known for cells in field.sizes()]
-        rows.append([name, str(cases), f"{100 * error:.0f}%" if cases else "–",
+        lines.append([heading(run), str(cases), f"{100 * error:.0f}%" if cases else "–",
                      f"{100 * of_few:.0f}% of {few}" if few else "–",
                      f"{100 * max(more):.1f}%" if more else "–"])
     return markdown_table(["Machine", "Predictions", "95% are within",
                            f"95%, where synchronization is {SYNCHRONIZED:.0%} or more",
-                           "Predicted fastest: costs more, at most"], 1, rows)
+                           "Predicted fastest: costs more, at most"], 1, lines)
 
 
-def processes(_runs):
+def processes(runs):
     """What a step takes with a process for each GPU, and with one process, in microseconds."""
     lines = []
-    for path in sorted((RESULTS / "stencil").glob(f"*{PROCESSES}.tsv")):
-        machine = path.stem[:-len(PROCESSES)]
+    for run in (run for run in of_today(runs) if PROCESSES in run.files):
         for title in TITLES:
-            rows = steps_model.Rows([path]).of(title)
-            gpus = int(rows[0]["GPUcount"])
-            known = next((field.ways for field in machines()[machine]
-                          if (field.title, field.gpus) == (title, gpus)), {})
-            found = {(row["method"], int(row["cells"])): median(row, "step") for row in rows}
+            known = next((field.ways for field in fields_of(run)
+                          if (field.title, field.gpus) == (title, run.gpus)), {})
+            found = {(row["method"], int(row["cells"])): median(row, "step")
+                     for row in rows(run, PROCESSES, title)}
             sizes = sorted({cells for _, cells in found})
             cells_of = {way: [(found.get((way, cells)), known.get(way, {}).get(cells))
                               for cells in sizes] for way, _ in found
                         if way not in UNORDERED}
-            lines += folded(f"{machine}, {TITLES[title]}", markdown_table(
+            lines += folded(f"{heading(run)}, {TITLES[title]}", markdown_table(
                 ["Way", *map(size_text, sizes)], 1,
                 [[code(way), *(f"{us(several)} / {us(one and one.measured)}"
                                for several, one in row)]

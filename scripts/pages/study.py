@@ -1,8 +1,8 @@
 """What has become of the study's conclusions, by the judges of the report's Table VIII and some
 more."""
 
+from pages.recorded import heading
 from parts.suite import OLDER
-from reporting.estimates import short_name
 from reporting.evidence import Evidence, NotMeasured
 from reporting.observations import JUDGES
 from reporting.section_claims import (BROKEN, CLAIMS, HOLDS, OPEN, OVER, alike, compared, of_cases,
@@ -160,7 +160,7 @@ def judged(runs):
 
 
 def machines(of):
-    return ", ".join(dict.fromkeys(f"{run.gpus} {short_name(run)}" for run, *_ in of)) or "–"
+    return ", ".join(dict.fromkeys(heading(run) for run, *_ in of)) or "–"
 
 
 def verdicts(runs):

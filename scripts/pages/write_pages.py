@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the generated parts of pages: tables of the recorded runs and of results/known_spread.tsv,
-and pictures, where their rows are other ones (needs matplotlib).
+"""Writes the generated parts of pages: tables of the recorded runs, and pictures, where their rows are other ones (needs matplotlib).
 
 Each table stands between two comments, `PLACE: scripts/pages/write_pages.py writes this` and
 `PLACE end`. PLACE is FILE.FUNCTION of this folder: its lines, of the recorded runs. PAGES has them
@@ -11,7 +10,6 @@ Exit codes: 0 the pages are right; 1 with --check: a page is not what the files 
 cannot be written; 2 bad usage, also a file that is damaged or a page that lacks such comments.
 """
 
-import functools
 import hashlib
 import importlib
 import re
@@ -19,6 +17,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
+from pages.recorded import largest, of_today
 from parts import command_line, tsv, whole_files
 from reporting import charts, stale
 from reporting.chart_barriers import selected
@@ -33,7 +32,7 @@ NO_COSTS = ("pitfalls", "spread")  # files whose tables have none of a method
 PAGES = {
     "README.md": ("costs.few", "runs.sample"),
     "results/evidence/spread.md": (
-        "spread.differences", "spread.pairs", "spread.unseen", "spread.causes"),
+        "spread.differences", "spread.pairs", "spread.unseen"),
     "results/evidence/warp_barriers.md": ("runs.warp_barriers",),
     "results/evidence/durations.md": ("runs.durations",),
     "results/evidence/libraries.md": ("libraries.by_start",),
@@ -41,36 +40,28 @@ PAGES = {
         "pitfalls.verdicts", "pitfalls.partial_groups", "pitfalls.races", "pitfalls.messages"),
     "results/evidence/sums.md": ("runs.sums_in_a_warp", "runs.sums_by_size", "runs.sums_by_gpus"),
     "results/evidence/launches.md": (
-        "launches.kernels", "launches.storing", "launches.streams", "launches.ladder",
+        "launches.kernels", "launches.streams", "launches.machines", "launches.ladder",
         "launches.rounds", "launches.graphs"),
     "docs/choose.md": ("grid_barriers.fastest", "fences.states", "launches.ladder_of_h200",
                        "stencil.answer"),
     "results/evidence/grid_barriers.md": (
-        "grid_barriers.bare", "grid_barriers.in_use", "grid_barriers.late",
+        "grid_barriers.machines", "grid_barriers.bare", "grid_barriers.in_use", "grid_barriers.late",
         "grid_barriers.two_gpus", "grid_barriers.exchanges", "grid_barriers.constants"),
     "results/evidence/stencil.md": (
         "stencil.switches", "stencil.errors", "stencil.time_steps", "stencil.processes"),
-    "results/evidence/fences.md": ("fences.fences", "fences.barriers"),
+    "results/evidence/fences.md": ("fences.machines", "fences.fences", "fences.barriers"),
     "docs/numbers.md": ("costs.numbers", "costs.launches"),
     "docs/study.md": ("study.verdicts",),
     "results/evidence/study.md": ("study.conclusions",),
     "explicit_barrier/peer_grid_barrier/README.md": ("runs.multi_gpu_barriers",)}
 
 
-@functools.lru_cache(maxsize=None)
-def commits_of(folder):
-    """Of the recorded rows in it."""
-    return {output.program("commit") for output in stale.outputs(f"{folder}/*.tsv")}
-
-
 def stale_note(place, lines, runs):
-    """Which methods of a generated part have other code today than when their rows were recorded:
-    in the folder of results/ that has its file's name, or else in the recorded runs."""
+    """Which methods of a generated part have other code today than when their rows were recorded."""
     file, _, part = place.partition(".")
     if file in NO_COSTS:
         return
-    commits = commits_of(file) or {
-        output.program("commit") for run in runs for output in run.files.values()}
+    commits = {output.program("commit") for run in of_today(runs) for output in run.files.values()}
     methods = sorted({line["method"] for line in stale.read()
                       if line["rows"] == ("late" if part == "late" else "timed")
                       and commits & set(line["stale"].split(","))
@@ -97,8 +88,7 @@ def renewed(page, runs):
 
 def pictured(runs):
     """path -> Chart"""
-    run_of = {run.path.name: run for run in runs}
-    return {f"{FIGURES}/barriers.png": selected(run_of["h200x4"])}
+    return {f"{FIGURES}/barriers.png": selected(largest(runs)[0])}
 
 
 def hashes(pictures):

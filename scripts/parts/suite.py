@@ -19,7 +19,6 @@ PROGRAMS = (
     Program("Stencil", True, True, True, (7, 4, 4), ("--max-bytes", "8M", "--limit", "3600")),
     Program("Libraries", True, True, False, (1, 1, 1)),
     Program("Pitfalls", True, False, True, (19, 1, 1)))
-LATER = ("Stencil", "Libraries")  # since the first recorded runs: a folder may lack them
 IN_PROCESSES = ("Stencil", "Libraries")  # that mpirun can start with a process for each GPU
 OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)

@@ -26,7 +26,6 @@ PITFALLS = files_of("Pitfalls")
 NAMES = ("method", "type", "cost", "case", "order", "stream", "set")  # columns of words
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
-RENAMED = {"cuda_toolkit_multi_grid": "cuda_toolkit_before13"}  # in older environment.tsv
 # Of more processes or nodes than a run's.
 BESIDE = re.compile(rf"((?:{'|'.join(IN_PROCESSES)})\.(?!before13)[A-Za-z0-9_-]{{1,40}})\.tsv")
 EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
@@ -466,8 +465,7 @@ class Run:
             if row.keys() != {"key", "value"}:
                 raise TsvError(f"{path}, line 1: the columns must be key and value, with a tab "
                                "between them")
-            key = RENAMED.get(row["key"], row["key"])
-            if self.environment.setdefault(key, row["value"]) is not row["value"]:
+            if self.environment.setdefault(row["key"], row["value"]) is not row["value"]:
                 raise TsvError(f"{row.where}: {shown(row['key'])} stands twice")
 
         def count(key, what):

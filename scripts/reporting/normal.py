@@ -1,6 +1,5 @@
 """Is it normal? Every row of a run against the recorded runs of the same kind of GPU."""
 
-import copy
 import functools
 import math
 import re
@@ -8,7 +7,6 @@ from collections import namedtuple
 
 from parts import means, tsv
 from parts.means import BLOCKS, GPUS
-from parts.environment import SECONDS_OF
 from reporting import stale
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
@@ -20,8 +18,7 @@ HOW = ("Verdicts on rows: same: within the recorded means and their 95% interval
        f"{THRESHOLD:g}% beyond; unclear: only its own interval reaches there, or no recorded mean "
        f"is known within {WIDEST:g}%; {LACKING}: the recorded run of as many GPUs has it.")
 
-# Beside the recorded runs: files of newer commits, named as the run of the same kind of node.
-FURTHER = ("launches", "fences", "grid_barriers", "stencil", "libraries")
+BEFORE = "before"  # folder of recorded runs of earlier versions
 OF_LIBRARIES = "Libraries"  # judged beside the same version alone
 # Launches, grids and several GPUs; all else is judged beside the same toolkit alone.
 OF_ANY_TOOLKIT = ("ImplicitBarrier", "BenchmarkInterSM")
@@ -60,22 +57,21 @@ def at_low_clock(run):
     return found
 
 
+def recorded_paths(folder):
+    """Of the runs kept for reference, <gpu>x<count>, and of others of those of an earlier version."""
+    found = {path.name: path for parent in (folder / BEFORE, folder)
+             for path in sorted(parent.glob("*x[0-9]*"))
+             if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)}
+    return [found[name] for name in sorted(found)]
+
+
 def recorded_runs(folder):
-    """Those kept for reference, <gpu>x<count>; they were measured."""
-    return [tsv.Run(path, simulated=None) for path in sorted(folder.glob("*x[0-9]*"))
-            if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)]
+    """They were measured."""
+    return [tsv.Run(path, simulated=None) for path in recorded_paths(folder)]
 
 
-@functools.lru_cache(maxsize=None)
-def further(run):
-    """Runs of a file each, for the rows that no recorded run has."""
-    found = []
-    for path in (path for folder in FURTHER for path in sorted(
-            (run.path.parent / folder).glob(f"{run.path.name}.*tsv"))):
-        output = tsv.read(path)
-        found.append(copy.copy(run))
-        found[-1].files = {output.program("name") + path.stem[len(run.path.name):]: output}
-    return found
+def is_before(run):
+    return run.path.parent.name == BEFORE
 
 
 def references(run, recorded):
@@ -158,21 +154,16 @@ def reference(key, run, other, as_is=False):
 
 def judged(run, runs, as_is=False):
     """Every row of a run that has a mean, as Judged. as_is: also beside rows of other code."""
-    more = [other for one in runs for other in further(one)]
-
     def judge_row(key, quantity, value):
-        had_stale = False
-        for others in (runs, more):
-            found = [(other, *known) for other in others
-                     for known in [reference(key, run, other, as_is)] if known]
-            # Not between runs of one commit.
-            fresh = [known for other, file, known in found if as_is
-                     or other.files[file].program("commit") == run.files[key[0]].program("commit")
-                     or not stale.is_stale(other.files[file], key[1], key[2])]
-            if fresh:
-                return judge(quantity, value, fresh)
-            had_stale = had_stale or bool(found)
-        return (*judge(quantity, value, [])[:3], STALE if had_stale else "not recorded")
+        found = [(other, *known) for other in runs
+                 for known in [reference(key, run, other, as_is)] if known]
+        # Not between runs of one commit.
+        fresh = [known for other, file, known in found if as_is
+                 or other.files[file].program("commit") == run.files[key[0]].program("commit")
+                 or not stale.is_stale(other.files[file], key[1], key[2])]
+        if found and not fresh:
+            return (*judge(quantity, value, [])[:3], STALE)
+        return judge(quantity, value, fresh)
 
     return [Judged(key, quantity, value, value.row, *judge_row(key, quantity, value))
             for key, (quantity, value) in values(run).items()]
@@ -184,31 +175,18 @@ def as_many(run, runs):
             if other.environment.get("gpu_count") == run.environment.get("gpu_count")]
 
 
-def started(run):
-    """The outputs that its environment says it has taken time for."""
-    return [key[len(SECONDS_OF):] for key in run.environment if key.startswith(SECONDS_OF)]
-
-
-def later(run, runs):
-    """Further runs whose programs are newer than all recorded runs of as many GPUs, and were
-    started for this run."""
-    alike = as_many(run, runs)
-    return [other for one in alike for other in further(one) for file in other.files
-            if file in started(run) and not any(file in another.files for another in alike)]
-
-
 def lacking(run, runs):
     """Keys of the rows that it lacks and recorded runs of as many GPUs have; None where there is
     no such run."""
     alike = as_many(run, runs)
     if not alike:
         return None
-    known = [*alike, *(other for other in later(run, runs) if set(other.files) & set(run.files))]
     there = {key[:GPUS + 1] for key in values(run)}
     return list(dict.fromkeys(
-        key for other in known for key, (_, value) in values(other).items()
-        if key not in values(run) and (key[0] not in run.files or run.files[key[0]].should_have(
-            value.row, key[1], key[:GPUS + 1] in there))))
+        key for other in alike for key, (_, value) in values(other).items()
+        if key not in values(run) and (
+            run.files[key[0]].should_have(value.row, key[1], key[:GPUS + 1] in there)
+            if key[0] in run.files else key[0] in tsv.FILES)))
 
 
 def environment_differences(run, recorded):

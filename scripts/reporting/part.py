@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from parts import suite, tsv
+from parts import tsv
 from reporting import charts, normal, run_warnings
 from reporting.page import AllRows, Box, Filed, Fold, Heading, Items, Picture, Text
 from reporting.headline import conclusions, headline_sheet
@@ -40,7 +40,7 @@ class Part:
         if "methods" in self.run.environment:
             return
         for file in tsv.FILES:
-            if file not in self.run.files and file.split(".")[0] not in suite.LATER:
+            if file not in self.run.files:
                 yield f"{file}.tsv"
         for table in self.tables:
             if not table.measured():

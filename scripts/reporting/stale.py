@@ -17,9 +17,9 @@ def read():
     return tsv.read_table(tsv.read_bytes(FILE), FILE) if FILE.exists() else []
 
 
-def outputs(pattern):
-    """The recorded outputs whose paths fit, as "*/*.tsv"."""
-    for path in sorted(FOLDER.glob(pattern)):
+def outputs():
+    """The recorded outputs."""
+    for path in sorted(FOLDER.glob("**/*x[0-9]*/*.tsv")):
         data = tsv.read_bytes(path)
         if data.startswith(b"# program["):
             yield tsv.parse(data, path)

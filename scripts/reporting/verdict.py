@@ -9,6 +9,7 @@ import statistics
 from collections import Counter, defaultdict, namedtuple
 
 from parts import suite, tsv, whole_files
+from parts.environment import SECONDS_OF
 from parts.means import GPUS
 from reporting import bounds, normal
 from reporting.bounds import group_of
@@ -104,7 +105,8 @@ class Verdict:
             lost = ", ".join(output.lost())
             if lost:
                 self._add("look", f"sections are missing ({file}): {lost}")
-            used = sum(int(gpus.get("used", 0)) for gpus in output.head("gpus"))
+            used = sum(int(gpus["used"]) for gpus in output.head("gpus")
+                       if re.fullmatch("[0-9]{1,4}", gpus.get("used", "")))
             if used > len(output.head("gpu")):
                 self._add("look", f"{used} GPUs were used, {len(output.head('gpu'))} are named "
                           f"({file})")
@@ -153,11 +155,10 @@ class Verdict:
 
     def _wrong(self, run):
         """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
-        known = [*self.runs, *(more for one in self.runs for more in normal.further(one))]
-        right = set().union(*map(right_of, known))
+        right = set().union(*map(right_of, self.runs))
 
         def is_wrong(row):
-            recorded = [normal.values(other)[row.key][1].row.get("right") for other in known
+            recorded = [normal.values(other)[row.key][1].row.get("right") for other in self.runs
                         if row.key in normal.values(other)]
             return row.row.get("right") == "0" and (
                 "1" in recorded or not recorded and row.key[:3] in right)
@@ -206,7 +207,7 @@ class Verdict:
         total = Counter(row.key[0] for row in rows if row.verdict != normal.STALE)
         for file, count in Counter(row.key[0] for row in rows
                                    if row.verdict == "not recorded").items():
-            if 2 * count > total[file] and file not in new:
+            if 2 * count > total[file] and file in tsv.FILES and file not in new:
                 self._add("unknown", f"{count} of {total[file]} rows are not judged, as no "
                           f"recorded run has them ({file})")
 
@@ -242,13 +243,13 @@ class Verdict:
         """Of programs that were started, or that recorded runs have."""
         older = run.toolkit(suite.OLDER)
         recorded = dict.fromkeys(
-            file for other in [*self.runs, *normal.later(run, self.runs)]
-            for file, output in other.files.items()
-            if has_rows(output) and (older or "." not in file))
-        for file in dict.fromkeys([*normal.started(run), *recorded]):
+            file for other in self.runs for file, output in other.files.items()
+            if has_rows(output, run.gpus) and file in tsv.FILES and (older or not file.endswith(suite.OLDER)))
+        started = [key.removeprefix(SECONDS_OF) for key in run.environment if key.startswith(SECONDS_OF)]
+        for file in dict.fromkeys([*started, *recorded]):
             if file not in run.files:
                 self._add("look", f"{file}.tsv is missing")
-            elif file in recorded and not has_rows(run.files[file]):
+            elif file in recorded and not has_rows(run.files[file], run.gpus):
                 self._add("look", f"{file}.tsv has no rows")
 
     def _missing_rows(self, run, partial):
@@ -354,9 +355,10 @@ def by_method(rows, run):
 
 
 def cannot_be(row):
-    """Whether a time, rate or clock is not above 0, or of no samples. `theory` is computed."""
+    """Whether a time, rate or clock is not above 0, or of no samples. `theory` is computed. Where the
+    host stalls, a mean can be below 0, but not its interval."""
     cells, samples = row.row, row.row.get("n", "1")
-    return (not row.value.mean > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
+    return (not row.value.mean + normal.width(row.value) > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
             or float(cells.get("clock", "nan")) <= 0
             or row.key[2] != "theory" and (
                 samples in ("0", "nan")
@@ -394,8 +396,10 @@ def clocks_of_rows(run):
             if row.get("clock", "nan") != "nan"]
 
 
-def has_rows(output):
-    return any(section.rows for section in output)
+def has_rows(output, gpus):
+    """On so many GPUs or fewer."""
+    return any(int(row.get("GPUcount", row.get("GPUCount", "1"))) <= gpus
+               for section in output for row in section.rows)
 
 
 def of_rows(bad, what, group):

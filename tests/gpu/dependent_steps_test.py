@@ -1,6 +1,6 @@
 """GPU test: what advise.py says of dependent steps, by recorded rows of such GPUs, beside what a
 program measures that shares no kernel or clock with ImplicitBarrier (dependent_steps.cu). Prints its
-table, that of results/launches/dependent_steps.*.tsv, and what is wrong.
+table and what is wrong.
 
 usage: dependent_steps_test.py PROGRAM [ARGUMENT...]
 """

@@ -1,6 +1,6 @@
 """GPU test: what one more launch costs, by a measurement that shares neither kernel, clock nor
 stream with ImplicitBarrier (launch_observer.cu), beside what ImplicitBarrier prints. Medians of
-several processes, for processes differ. Prints a table, that of results/launches/observer.*.tsv.
+several processes, for processes differ. Prints a table.
 
 usage: launch_observer_test.py IMPLICITBARRIER LAUNCH_TESTS
 """

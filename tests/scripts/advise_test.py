@@ -113,7 +113,7 @@ class AdviseTest(unittest.TestCase):
 
     def test_other_machines_are_within_the_interval(self):
         """Steps of each recorded machine, by the rows of each other one of its kind."""
-        machines = [Steps(Rows([path])) for path in sorted(ROOT.glob("results/launches/h*x*.tsv"))]
+        machines = [Steps(Rows([path])) for path in sorted(ROOT.glob("results/h*x*/ImplicitBarrier.tsv"))]
         count = inside = 0
         for one, other in itertools.permutations((one for one in machines if one.measured), 2):
             for method, shapes in other.measured.items() if one.rows.gpu == other.rows.gpu else ():
@@ -132,7 +132,7 @@ class AdviseTest(unittest.TestCase):
 
     def test_a_program_of_others_agrees(self):
         """What the GPU test compares, with figures of an H200 that no rule was made with."""
-        figures = ROOT / "results/launches/dependent_steps.h200x1.tsv"
+        figures = ROOT / "tests/golden/dependent_steps.h200x1.tsv"
         done = subprocess.run([sys.executable, ROOT / "tests/gpu/dependent_steps_test.py", "cat",
                                figures], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
@@ -152,17 +152,17 @@ class AdviseTest(unittest.TestCase):
         for arguments, message in (
                 (("--work", 1, self.file, other), f"{self.file} has rows of Made up, {other} of Another"),
                 (("--work", 1, empty), "none of ImplicitBarrier.tsv"),
-                (("--work", 1, "--gpus", 8), "results/h200x4: no rows of 8 GPUs, only of up to 4"),
-                (("--work", 1, ROOT / "results/h100x1"), "lack the section 'dependent steps' of ImplicitB"),
+                (("--work", 1, "--gpus", 8), "results/before/h200x4: no rows of 8 GPUs, only of up to 4"),
+                (("--work", 1, ROOT / "results/before/h200x4"), "lack the section 'dependent steps' of ImplicitB"),
                 (("--work", 1, simulated), "simulated rows"), (("--work", 1, headless), "how many SMs"),
                 (("--work", 1, "--gpu", "A100"), "must be one of H100, H200"),
-                (("--work", 1, "--gpu", "H100", "--gpus", 4), "no recorded rows of 4 H100s"),
+                (("--work", 1, "--gpu", "H100", "--gpus", 4), "no rows of 4 GPUs, only of up to 1"),
                 (("--work", 1, "--gpu", "H100", self.file), "not with RUN"),
                 ((), "--work"), (("--work", "nan"), "must be a number from 0"),
                 (("--work", 1, "--threads", 1025, self.file), "at most 1024"),
                 (("--work", 1, "--gpus", 3, self.file), "the section 'between GPUs' of ImplicitBarrier"),
                 (("--work", 1, self.file.parent / "none"), "none"),
-                (("--work", 1, ROOT / "results/fences/h200x1.tsv"), "the section 'dependent steps'")):
+                (("--work", 1, ROOT / "results/h200x1/TestRepeat.tsv"), "the section 'dependent steps'")):
             done = self.advise(*arguments)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
             self.assertIn(message, done.stderr)

@@ -57,8 +57,8 @@ COMMANDS = {"summary": ("summary.py", "here"), "csv": ("summary.py", "--csv", "h
             "advice on 2 GPUs": ("advise.py", "--work", "1", "--gpus", "2"),
             "advice on 4 GPUs": ("advise.py", "--work", "50", "--gpus", "4")}
 # Of recorded runs, in results/.
-RECORDED = {"summary": ("summary.py", "h200x4"), "check": ("check.py", "h200x1"),
-            "check of more GPUs": ("check.py", "h200x4"), "check of another kind": ("check.py", "h100x1"),
+RECORDED = {"summary": ("summary.py", "h200x2"), "check": ("check.py", "h200x1"),
+            "check of more GPUs": ("check.py", "before/h200x4"), "check of another kind": ("check.py", "h100x1"),
             "compare": ("compare.py", "h200x1", "h200x2", "--all"),
             "compare kinds": ("compare.py", "h200x1", "h100x1")}
 SHOWN = ("report.md", "tables/here/headline.tex", "tables/here/table_2.tex", "tables/here/table_8.tex",
@@ -99,10 +99,10 @@ class OutputsTest(ReportCase):
             self.report(self.folder / name, recorded=self.folder, options=options)
             found[f"report of {name}"] = self.sums()
         shutil.rmtree(self.out)
-        for name in ("h100x1", "h200x4"):
+        for name in ("h100x1", "h200x2"):
             self.report(ROOT / "results" / name, recorded=self.folder)
         found["recorded"] = self.sums() + "".join(
-            f"{sum_of(self.said(script, *(ROOT / 'results' / one if one[0] == 'h' else one for one in rest)))}"
+            f"{sum_of(self.said(script, *(one if one[0] == '-' else ROOT / 'results' / one for one in rest)))}"
             f"  {name}\n" for name, (script, *rest) in RECORDED.items())
         return {name: text.replace(str(self.folder), "FOLDER") for name, text in found.items()}
 

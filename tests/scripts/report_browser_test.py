@@ -120,7 +120,7 @@ class BrowserTest(ReportCase):
         return json.loads(html.unescape(re.search('<pre id="found">(.*?)</pre>', said)[1]))
 
     def test_the_page(self):
-        self.report(ROOT / "results/h200x4")
+        self.report(ROOT / "results/h200x2")
         for width, medium in ((400, "screen"), (1400, "screen"), (PAPER, "print")):
             found = self.looked_at(width, medium)
             self.assertEqual(found["errors"], [])

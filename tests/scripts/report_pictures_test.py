@@ -78,7 +78,7 @@ class PicturesTest(ScriptsTest):
 
     def test_text_is_large_enough_and_nothing_is_cut(self):
         """Nor do the texts in a pair of axes lie on one another."""
-        for chart in charts.charts_of(tsv.Run(ROOT / "results/h200x4"), Study()):
+        for chart in charts.charts_of(tsv.Run(ROOT / "results/h200x2"), Study()):
             if chart.measured():
                 with draw.settings():
                     self.check_texts(draw.picture_of(chart), chart.name)
@@ -146,7 +146,7 @@ class PicturesTest(ScriptsTest):
         for name, said in (("figure_9", draw.OPEN), ("figure_8", "!: the run warns"),
                            ("barriers", draw.OPEN)):
             for warned in (True, False):
-                run = tsv.Run(ROOT / "results" / "h200x4")
+                run = tsv.Run(ROOT / "results" / "h200x2")
                 chart, = (chart for chart in charts.charts_of(run, Study()) if chart.name == name)
                 for place, estimate in enumerate(chart.estimates()):
                     estimate.remarks = ["noise"] * (warned and place == 0)
