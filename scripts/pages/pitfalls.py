@@ -54,10 +54,13 @@ def races(runs):
 
 def messages(runs):
     """How many messages of each order were stale."""
-    found = {heading(run): rows(run, "Pitfalls", "message passing") for run in of_today(runs)}
-    found = {name: of for name, of in found.items() if of}
-    return markdown_table(["Litmus test", "Order", "Form",
-                           *(f"stale of messages, {name}" for name in found)], 3, [
-        [code(same[0]["method"]), code(same[0]["order"]), same[0]["form"],
-         *(f"{row['stale']} of {row['messages']}" for row in same)]
-        for same in zip(*found.values())])
+    found = {}  # {(test, order, form): {heading: text}}
+    for run in of_today(runs):
+        for row in rows(run, "Pitfalls", "message passing"):
+            found.setdefault((row["method"], row["order"], row["form"]), {})[heading(run)] = (
+                f"{row['stale']} of {row['messages']}")
+    names = dict.fromkeys(name for texts in found.values() for name in texts)
+    return markdown_table(
+        ["Litmus test", "Order", "Form", *(f"stale of messages, {name}" for name in names)], 3,
+        [[code(test), code(order), form, *(texts.get(name, "–") for name in names)]
+         for (test, order, form), texts in found.items()])
