@@ -34,7 +34,7 @@ import sys
 from collections import defaultdict
 
 from parts import command_line, tsv
-from parts.means import GPUS, KEYS, MORE_IS_FASTER, VERDICTS, Value, compare, values_of
+from parts.means import KEYS, MORE_IS_FASTER, VERDICTS, Value, compare, values_of
 from reporting import bounds
 from reporting.verdict import Verdict
 
@@ -63,11 +63,10 @@ def only_in(mine, other, runs, by_method):
     """What `other`, the rows of `runs`, lacks: (keys of the rows, text, whether it is a whole
     file or section, or by_method a whole method)."""
     lone = defaultdict(lambda: defaultdict(list))  # file -> section
-    there = {key[:end] for key in other for end in (1, 2, 3, GPUS + 1)}  # files, sections, methods
+    there = {key[:end] for key in other for end in (1, 2, 3)}  # files, sections, methods
     for key, (_, value) in mine.items():
         if key[:1] not in there or key not in other and (value.row is None or all(
-                run.files[key[0]].should_have(value.row, key[1], key[:GPUS + 1] in there)
-                for run in runs)):
+                run.files[key[0]].should_have(value.row) for run in runs)):
             lone[key[0]][key[1]].append(key)
     for file, sections in lone.items():
         if (file,) not in there:

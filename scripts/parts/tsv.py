@@ -28,7 +28,6 @@ PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 # Of more processes or nodes than a run's.
 BESIDE = re.compile(rf"((?:{'|'.join(IN_PROCESSES)})\.(?!before13)[A-Za-z0-9_-]{{1,40}})\.tsv")
-EVIDENCE = "evidence"  # the set that is not measured unless it is asked for
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number
@@ -204,17 +203,10 @@ class Output(list):
         return next((values["measured"].split(",") for values in self.head("sets")
                      if "measured" in values), None)
 
-    def should_have(self, row, title, has_others):
-        """Whether it lacks a row that another output has in the section with this title.
-        has_others: it has rows of the same section, method and GPUs."""
+    def should_have(self, row):
+        """Whether it is of a set that was measured."""
         sets = self.sets()
-        if sets is None or EVIDENCE in sets:
-            return True
-        if "set" in row:
-            return row["set"] in sets
-        # A row of an older program: of which set is not known.
-        return (not has_others and title in [section.title for section in self]
-                and any(section.find_all(method=row["method"]) for section in self))
+        return sets is None or row.get("set") in sets
 
     def has_skipped(self, method):
         """Whether it says why a method has no rows; that a shape does not fit is none."""

@@ -6,7 +6,7 @@ import re
 from collections import namedtuple
 
 from parts import means, tsv
-from parts.means import BLOCKS, GPUS
+from parts.means import BLOCKS
 from reporting import stale
 
 THRESHOLD = 2.0  # percent beyond the recorded runs that is still the same, as in compare.py
@@ -181,12 +181,10 @@ def lacking(run, runs):
     alike = as_many(run, runs)
     if not alike:
         return None
-    there = {key[:GPUS + 1] for key in values(run)}
     return list(dict.fromkeys(
         key for other in alike for key, (_, value) in values(other).items()
         if key not in values(run) and (
-            run.files[key[0]].should_have(value.row, key[1], key[:GPUS + 1] in there)
-            if key[0] in run.files else key[0] in tsv.FILES)))
+            run.files[key[0]].should_have(value.row) if key[0] in run.files else key[0] in tsv.FILES)))
 
 
 def environment_differences(run, recorded):
