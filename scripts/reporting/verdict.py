@@ -358,7 +358,8 @@ def cannot_be(row):
     """Whether a time, rate or clock is not above 0, or of no samples. `theory` is computed. Where the
     host stalls, a mean can be below 0, but not its interval."""
     cells, samples = row.row, row.row.get("n", "1")
-    return (not row.value.mean + normal.width(row.value) > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
+    most = row.value.mean + normal.width(row.value)
+    return (not most > 0 or float(cells.get(f"med({row.quantity})", "nan")) <= 0
             or float(cells.get("clock", "nan")) <= 0
             or row.key[2] != "theory" and (
                 samples in ("0", "nan")
