@@ -324,6 +324,15 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: 26 rows are missing (BenchmarkInterSM, grid latency): grid_sync",
                       self.check(run, 1))
 
+    def test_rows_of_sets_that_were_not_measured(self):
+        """Recorded runs have all sets, a run of a user's the default ones."""
+        for method, code in (("", 0), ("graph_launch", 1)):
+            def change(_program, _section, cells, method=method):
+                if cells.get("set") == "evidence" or cells["method"] == method:
+                    cells.clear()
+            run = with_heads(changed_run("h200x1", change), ",evidence]", "]")
+            self.assertEqual("rows are missing (ImplicitBarrier" in self.check(run, code), code == 1)
+
     def test_missing_files(self):
         run = changed_run("h200x1")
         for name in [name for name in run.files if name.endswith(".before13")]:
