@@ -49,10 +49,10 @@ PROGRAMS = {LADDER: "ImplicitBarrier", ROUNDS: "ImplicitBarrier", BARRIERS_OF_GP
 
 
 def recorded(kind, gpus):
-    """The recorded run of a kind with so many GPUs, or the next that has more, or else most."""
+    """The path of the recorded run of a kind with so many GPUs, or the next that has more, or most."""
     found = {int(path.name.rpartition("x")[2]): path for path in recorded_paths(RECORDED)
              if path.name.startswith(f"{kind}x")}
-    return [found[min((count for count in found if count >= gpus), default=max(found))]]
+    return found[min((count for count in found if count >= gpus), default=max(found))]
 
 
 def kind_of_gpu(text):
@@ -166,7 +166,7 @@ class Advice:
     def paces(self):
         """Comments on how far the host's pace differs between recorded machines."""
         machines = [machine for machine in (Steps(Rows([path])).measured
-                                            for path in RECORDED.glob("h*/ImplicitBarrier.tsv")) if machine]
+                                            for path in recorded_paths(RECORDED)) if machine]
         for way in BY_HOST if self.gpus > 1 else sorted(set(BY_HOST) & set(self.launches)):
             paces = [steps[min(steps)] / 1e3 for machine in machines for steps in machine[way].values()]
             yield (f"# pace[way={way} machines={len(machines)}]: the host makes steps without work in "
@@ -207,7 +207,7 @@ def work():
     if options.run and options.gpu:
         parser.error("argument --gpu: not with RUN")
     kind = options.gpu or "h200"
-    steps = Steps(Rows(options.run or recorded(kind, options.gpus)))
+    steps = Steps(Rows(options.run or [recorded(kind, options.gpus)]))
     options.blocks = options.blocks or steps.rows.sms
     advice = Advice(options, steps)
     align = tables.aligned if sys.stdout.isatty() else functools.partial(map, "\t".join)

@@ -10,6 +10,7 @@ import argparse
 import contextlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -28,6 +29,8 @@ RESULTS = Path(__file__).resolve().parent.parent / "results"
 QUICK_BLOCKS = ("--blocks-per-sm", "1,8,32")  # of BenchmarkInterSM then
 QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
          "peer_grid_sync", "read_limit")
+PROCESSES = ".processes"  # ends the name of an output with a process for each GPU
+MPI_SECONDS = 60  # in which mpirun starts processes, or nothing is measured with it
 HOURS = 2  # the most that an executable may take; all together they take minutes
 
 # Of a program. text: how; said: its last line.
@@ -104,16 +107,21 @@ def of_processes(build, gpus):
     if gpus == 1 or not shutil.which("mpirun"):
         return
     start = ["mpirun", "--bind-to", "none", "-np", str(gpus)]
-    done = programs.run([*start, build / "Libraries", "--method", "mpi_barrier", "--samples", "2"],
-                        environment.SECONDS, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    if done.returncode:
+    command = [*start, build / "Libraries", "--method", "mpi_barrier", "--samples", "2"]
+    try:
+        done = programs.run(command, MPI_SECONDS, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         said = [line for line in done.stderr.decode(errors="replace").splitlines() if line.strip("-")]
-        say("warning: nothing is measured with a process for each GPU, as mpirun fails: "
-            + (said[0] if said else f"exit code {done.returncode}"))
+        why = (said or [f"exit code {done.returncode}"])[0] if done.returncode else ""
+    except Stop as stop:
+        if stop.args[0] != 1:  # a signal
+            raise
+        why = stop.args[1]
+    if why:
+        say(f"warning: nothing is measured with a process for each GPU: {shlex.join(map(str, command))}: {why}")
         return
     for program in suite.PROGRAMS:
         if program.name in suite.IN_PROCESSES:
-            yield program.name + ".processes", [*start, str(build / program.name), "--stats"]
+            yield program.name + PROCESSES, [*start, str(build / program.name), "--stats"]
 
 
 def plan(build, older, gpus, everything):
@@ -301,7 +309,11 @@ def fill(folder, devices, executable, steps, options):
         with progress.of(name):
             failure = run_program(name, command, folder, 3600 * options.hours, tell,
                                   progress.meanwhile)
-        if failure:  # other codes of it would mean something else as those of this script
+        if failure and name.endswith(PROCESSES):  # the rest does not need it
+            say(f"warning: {failure.text}: its rows are in {name}.failed")
+            (folder / f"{name}.tsv").rename(folder / f"{name}.failed")
+            del progress.took[name]
+        elif failure:  # other codes of it would mean something else as those of this script
             raise Stop(3 if failure.code == 3 else 1, failure.text)
     rows += [(environment.SECONDS_OF + name, f"{took:.1f}") for name, took in progress.took.items()]
     write_environment(folder, rows, simulated)

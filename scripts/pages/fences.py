@@ -1,7 +1,8 @@
 """What pages show of fences, rows of BenchmarkIntraSM: medians in cycles, of the run with most
 GPUs of each kind."""
 
-from pages.recorded import beside, code, heading, largest, median, rows
+from pages import recorded
+from pages.recorded import beside, code, largest, median, rows
 from reporting.sheets import markdown_table
 
 FILE = "BenchmarkIntraSM"
@@ -9,6 +10,7 @@ PENDING = {"": "nothing", "_host_read": "nothing, host memory was read",
            "_store": "a store, one place", "_stores": "a store, 64 places in turn",
            "_other_warp": "another warp stores", "_host": "a store, host memory",
            "_peer": "a store, another GPU"}
+ORDERED = ("fence_", "atom_", "red_", "store_", "load_")  # begin the names of what orders memory
 # (method, the same in use, blocks, threads)
 BARRIERS = (*((method, used, "1", threads) for method, used in (
                 ("blocksync", "in_use_blocksync"), ("named_barrier_constant", "in_use_named_barrier"),
@@ -34,16 +36,17 @@ def of_fence(runs, fence, kind):
 
 
 def machines(runs):
-    yield f"Each cell: {' / '.join(map(heading, largest(runs)))}."
+    return recorded.machines(largest(runs))
 
 
 def fences(runs):
     """Each instruction, or ordered access, by what is pending."""
     runs = largest(runs)
-    methods = dict.fromkeys(row["method"] for row in rows(runs[0], FILE))
+    methods = [row["method"] for row in rows(runs[0], FILE)]
+    found = dict.fromkeys(method.removesuffix(kind) for method in methods if method.startswith(ORDERED)
+                          for kind in filter(None, PENDING) if method.endswith(kind))
     return markdown_table(["Instruction", *PENDING.values()], 1, [
-        [code(fence), *(of_fence(runs, fence, kind) for kind in PENDING)]
-        for fence in methods if f"{fence}_store" in methods])
+        [code(fence), *(of_fence(runs, fence, kind) for kind in PENDING)] for fence in found])
 
 
 def states(runs):

@@ -4,7 +4,8 @@ nanoseconds, of the machines with one GPU, or with two."""
 import functools
 from collections import Counter
 
-from pages.recorded import beside, code, heading, median, of_today, rows, span
+from pages import recorded
+from pages.recorded import beside, code, median, of_today, rows, span
 from parts import suite
 from reporting.estimates import shape
 from reporting.sheets import coded, markdown_table
@@ -44,8 +45,7 @@ def cell(runs, method, of, late=False, gpus=1, steps=1):
 
 
 def machines(runs):
-    one, two = (" / ".join(map(heading, of_today(runs, gpus))) for gpus in (1, 2))
-    yield f"Each cell: {one}; of two GPUs: {two}."
+    return recorded.machines(of_today(runs, 1))
 
 
 def table(runs, late, wanted):

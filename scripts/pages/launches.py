@@ -1,5 +1,7 @@
-"""What pages show of rows of ImplicitBarrier: lines of Markdown. Numbers are medians; a row whose interval the program warned of has a !."""
+"""What pages show of rows of ImplicitBarrier: lines of Markdown. Numbers are medians; a row whose
+interval the program warned of has a !."""
 
+from pages import recorded
 from pages.recorded import code, heading, largest, median, of_today
 from reporting.sheets import markdown_table
 
@@ -73,8 +75,7 @@ def ladder_of_h200(runs):
 
 
 def machines(runs):
-    """The heading of the ladder's columns."""
-    yield " / ".join(map(heading, of_today(runs)))
+    return recorded.machines(of_today(runs))
 
 
 def streams(runs):

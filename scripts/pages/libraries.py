@@ -33,9 +33,10 @@ Start = namedtuple("Start", "heading sms rows")
 def starts(runs, file):
     """A Start for each run on several GPUs."""
     for run in of_today(runs):
-        found = [row for title in (None, *SUITE) for row in rows(
-            run, file if title is None else "BenchmarkInterSM", title, GPUcount=str(run.gpus))
-                 if title is None or "." not in file]
+        found = rows(run, file, GPUcount=str(run.gpus))
+        if "." not in file:
+            found += [row for title in SUITE for row in rows(
+                run, "BenchmarkInterSM", title, GPUcount=str(run.gpus))]
         if run.gpus > 1 and found:
             yield Start(f"{heading(run)}, {'processes' if '.' in file else 'threads'}", run.sms, found)
 

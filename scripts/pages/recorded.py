@@ -12,18 +12,25 @@ RESULTS = FOLDER.parent
 
 def heading(run):
     """"2 H200" """
-    return f"{run.gpus} {short_name(run)}" + ", before" * is_before(run)
+    return f"{run.gpus} {short_name(run)}" + " (before)" * is_before(run)
 
 
 def of_today(runs, gpus=None):
     """Those of this version, of so many GPUs, newer kinds first."""
     found = [run for run in runs if not is_before(run) and gpus in (None, run.gpus)]
-    return sorted(found, key=lambda run: (short_name(run), -run.gpus), reverse=True)
+    found.sort(key=lambda run: run.gpus)
+    return sorted(found, reverse=True, key=lambda run: (
+        float(run.environment["compute_capability"].split(";")[0]), short_name(run)))
 
 
 def largest(runs):
     """Of this version the run with most GPUs of each kind."""
-    return list({short_name(run): run for run in of_today(runs)}.values())
+    return list({short_name(run): run for run in of_today(runs)}.values())  # the last of each
+
+
+def machines(runs):
+    """What stands in a cell, where it is of several runs."""
+    return [f"Each cell: {' / '.join(map(heading, runs))}."]
 
 
 def rows(run, file, title=None, **cells):

@@ -23,7 +23,7 @@ def by_gpus(runs):
     for run in sorted([*largest(runs)[:1], *filter(is_before, runs)], key=is_before):
         for gpus in range(1, run.gpus + 1):
             found.setdefault(gpus, run)
-    return {many(gpus) + ", before" * is_before(run): (run, gpus) for gpus, run in sorted(found.items())}
+    return {many(gpus) + " (before)" * is_before(run): (run, gpus) for gpus, run in sorted(found.items())}
 
 
 def multi_gpu_barriers(runs):

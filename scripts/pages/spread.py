@@ -9,6 +9,7 @@ import re
 from pages.recorded import of_today, table_of
 from parts import means, tsv
 from reporting.bounds import GROUP_NAMES, group_of
+from reporting.normal import references
 from reporting.sheets import coded, markdown_table
 from reporting.verdict import Verdict
 
@@ -20,7 +21,7 @@ def differences(runs):
     """How far rows of one recorded run are from those of another with the same kind of GPU."""
     changes = {name: [] for name in GROUP_NAMES}
     for pair in itertools.combinations(of_today(runs), 2):
-        if len({run.environment["gpu"].split(";")[0] for run in pair}) == 1:
+        if references(pair[0], pair[1:]):
             one, other = map(means.values_of, pair)
             for key in one.keys() & other.keys():
                 a, b = (values[key][1].mean for values in (one, other))
@@ -80,4 +81,3 @@ def unseen(runs):
     yield ""
     yield from markdown_table(["File", "Methods"], 2, [
         [f"{file}.tsv", coded(", ".join(names))] for file, names in found.items()])
-

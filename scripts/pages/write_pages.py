@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes the generated parts of pages: tables of the recorded runs, and pictures, where their rows are other ones (needs matplotlib).
+"""Writes the generated parts of pages: tables of the recorded runs, and pictures, where their rows
+are other ones (needs matplotlib).
 
 Each table stands between two comments, `PLACE: scripts/pages/write_pages.py writes this` and
 `PLACE end`. PLACE is FILE.FUNCTION of this folder: its lines, of the recorded runs. PAGES has them

@@ -27,7 +27,7 @@ NAMES = ("method", "type", "cost", "case", "order", "stream", "set")  # columns 
 PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 # Of more processes or nodes than a run's.
-BESIDE = re.compile(rf"((?:{'|'.join(IN_PROCESSES)})\.(?!before13)[A-Za-z0-9_-]{{1,40}})\.tsv")
+BESIDE = re.compile(rf"((?:{'|'.join(IN_PROCESSES)})\.(?!before13\.tsv)[A-Za-z0-9_-]{{1,40}})\.tsv")
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number

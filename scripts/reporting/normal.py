@@ -58,7 +58,8 @@ def at_low_clock(run):
 
 
 def recorded_paths(folder):
-    """Of the runs kept for reference, <gpu>x<count>, and of others of those of an earlier version."""
+    """Folders of recorded runs, <gpu>x<count>. A kind of node that this version has not measured is one
+    of before/."""
     found = {path.name: path for parent in (folder / BEFORE, folder)
              for path in sorted(parent.glob("*x[0-9]*"))
              if path.is_dir() and re.fullmatch(r"[A-Za-z0-9]+x\d+", path.name)}

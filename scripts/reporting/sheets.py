@@ -59,18 +59,12 @@ class Sheet:
             f"{self.title}.", "")
 
 
-class Raw(str):
-    """Markdown, in a cell of a page."""
-
-
 def plain(text):
     return CODE.sub(r"\1", text)
 
 
 def literal(text):
     """Markdown that shows the text."""
-    if isinstance(text, Raw):
-        return text
     parts = CODE.split(text)  # each second is code
     parts[::2] = [MARKUP.sub(lambda found: f"{found[0][:-1]}\\{found[0][-1]}",
                              html.escape(part, quote=False)) for part in parts[::2]]

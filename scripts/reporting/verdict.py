@@ -60,6 +60,9 @@ class Verdict:
             gpu = run.environment.get("gpu", "this GPU")
             self._add("unknown", "a simulated run is not judged" if run.simulated else
                       f"no other run of {gpu} is recorded")
+        # Of some methods, or of a version that did not yet have all.
+        partial = partial or "methods" in run.environment or all(
+            output.sets() is None for output in run.files.values())
         self._judge(run, partial, known_bounds or bounds.read())
         if not chosen:
             self._missing_gpus(run, [one for one in recorded if one.simulated == run.simulated],
@@ -87,7 +90,6 @@ class Verdict:
         self._groups(rows)
         if self.runs and not self.chosen:
             self._not_judged(run)
-        partial = partial or "methods" in run.environment  # of a run of some methods
         if not partial:
             self._missing_files(run)
         self._missing_rows(run, partial)
@@ -273,13 +275,15 @@ class Verdict:
     def _missing_gpus(self, run, recorded, partial):
         """What recorded runs have on two GPUs to all, or on all alone, whatever kind they are, is
         wanted here, too."""
-        here, wanted = counts_of(run), {}
+        here, wanted = counts_of(run), defaultdict(list)
         for other in recorded:
-            for key, counts in counts_of(other).items():
+            for key, counts in counts_of(other, run).items():
                 if other.gpus > 1 and other.gpus in counts and not OPTIONAL.match(key[2]):
-                    wanted[key] = wanted.get(key, True) and counts >= set(range(2, other.gpus + 1))
+                    # Two GPUs do not tell "each number" from "all".
+                    wanted[key] += [counts >= set(range(2, other.gpus + 1))] * (other.gpus > 2)
         missing = defaultdict(lambda: defaultdict(set))
-        for key, each in wanted.items():
+        for key, found in wanted.items():
+            each = bool(found) and all(found)
             output = run.files.get(key[0])
             if output and (key in here or not partial) and not output.has_skipped(key[2]) and any(
                     one.title == key[1] for one in output):
@@ -309,7 +313,7 @@ def told(found, most=None):
         if len(faults) > len(faults[:most]):
             lines.append(f"  and {len(faults) - most} more{' of ' * bool(what)}{what}")
     return [*lines, f"{LEVELS[level]}: {rows:,} rows judged"
-            + f", {others:,} not, for no recorded run has them" * bool(others)
+            + f", {others:,} not, for no recorded run has precise ones" * bool(others)
             + (f", or their code has changed since ({some_of(stale)})" if stale else "")
             ], LEVELS[level]
 
@@ -328,11 +332,13 @@ def outcomes(run):
 
 
 @functools.lru_cache(maxsize=None)
-def counts_of(run):
-    """(file, section, method) -> numbers of GPUs on which it was measured"""
+def counts_of(run, asked=None):
+    """(file, section, method) -> numbers of GPUs on which it was measured; of the rows alone that
+    another run should have."""
     found = defaultdict(set)
-    for key in normal.values(run):
-        if key[GPUS].isdigit():
+    for key, (_, value) in normal.values(run).items():
+        output = asked.files.get(key[0]) if asked else None
+        if key[GPUS].isdigit() and (not asked or key[0] in tsv.FILES and output and output.should_have(value.row)):
             found[key[:3]].add(int(key[GPUS]))
     return found
 

@@ -103,7 +103,7 @@ class CheckTest(ScriptsTest):
     def test_recorded_runs_are_normal(self):
         """Those of other numbers and kinds of GPUs are in outputs.golden."""
         self.assertRegex(self.check(ROOT / "results/h200x2", 0),
-                         r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has them, or their code")
+                         r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has precise ones, or their code")
 
     def test_time_steps(self):
         def wrong(program, _section, cells):
@@ -173,7 +173,7 @@ class CheckTest(ScriptsTest):
                 if program == "BenchmarkInterSM" and method in ("", cells["method"]):
                     cells["method"] = "new_" + cells["method"]
             output = self.check(changed_run("h200x1", change, methods="some"), code)
-            self.assertRegex(output, r"rows judged, [\d,]+ not, for no recorded run has them\n$")
+            self.assertRegex(output, r"rows judged, [\d,]+ not, for no recorded run has precise ones\n$")
             self.assertEqual("rows are not judged, as no recorded run has them (BenchmarkInterSM)"
                              in output, code == 4)
 
@@ -213,12 +213,13 @@ class CheckTest(ScriptsTest):
 
         for change, code, said in (
                 (slower(10, blk=("2112", "4224"), **grid), 2, "broken: " + where),
-                (slower(10, blk=("4224",), **grid), 1, f"look: {where}"),
-                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}"),
+                (slower(10, blk=("4224",), **grid), 1, f"look: {where}8\\d\\d% slower (2 of 26 "),
+                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}4\\d% slower (2 of 26 "),
                 (slower(1.1, blk=("4224",), **grid), 0, "normal: "),
-                (noisy, 2, f"broken: {where}"),
+                (noisy, 2, f"broken: {where}1\\d\\d% slower (12 of 26 rows)"),
                 (lacking, 1, f"look: {where}6 of 26 rows have no value")):
-            self.assertIn(said, self.check(changed_run("h200x1", change), code))
+            pattern = re.sub(r"[()]", r"\\\g<0>", said)
+            self.assertRegex(self.check(changed_run("h200x1", change), code), pattern)
 
     def test_single_rows_that_cannot_be(self):
         for column, cell in (
@@ -326,12 +327,28 @@ class CheckTest(ScriptsTest):
 
     def test_rows_of_sets_that_were_not_measured(self):
         """Recorded runs have all sets, a run of a user's the default ones."""
-        for method, code in (("", 0), ("graph_launch", 1)):
+        for name, method, code in (("h200x1", "", 0), ("h200x1", "graph_launch", 1), ("h200x2", "", 0),
+                                   ("h200x2", "peer_grid_sync", 1)):
             def change(_program, _section, cells, method=method):
                 if cells.get("set") == "evidence" or cells["method"] == method:
                     cells.clear()
-            run = with_heads(changed_run("h200x1", change), ",evidence]", "]")
-            self.assertEqual("rows are missing (ImplicitBarrier" in self.check(run, code), code == 1)
+            run = with_heads(changed_run(name, change), ",evidence]", "]")
+            for name in [name for name in run.files if name.endswith(".processes")]:
+                del run.files[name], run.environment["seconds_" + name]
+            self.assertEqual("rows are missing" in self.check(run, code), code == 1)
+
+    def test_more_gpus_than_recorded(self):
+        """A program may measure all alone, or each number of them, of this kind or another."""
+        def change(_program, _section, cells):
+            column = "GPUCount" if "GPUCount" in cells else "GPUcount"
+            if cells.get(column) == "2":
+                cells[column] = "3"
+        for environment in ({}, {"gpu": "NVIDIA B200"}):
+            run = changed_run("h200x2", change, gpu_count="3", **environment)
+            run.gpus = 3
+            self.assertNotIn("no rows on 3", self.check(run, None))
+            self.assertNotIn("(Stencil)", "".join(line for line in self.check(run, None).splitlines()
+                                                  if "no rows on" in line))
 
     def test_missing_files(self):
         run = changed_run("h200x1")
@@ -395,8 +412,9 @@ class CheckTest(ScriptsTest):
             if (cells["method"] not in wanted.get(program, ()) or cells.get("type") == "double"
                     or program == "BenchmarkInterSM" and cells["blk"] not in ("132", "528")):
                 cells.clear()
-        self.assertRegex(self.check(changed_run("h200x1", change, methods="some"), 0),
-                         r"^normal: [1-9]\d+ rows judged\n$")
+        for name in ("h200x1", "h200x2"):
+            self.assertRegex(self.check(changed_run(name, change, methods="some"), 0),
+                             r"^normal: [1-9]\d+ rows judged\n$")
 
     def test_another_toolkit(self):
         """Only what no toolkit moves is judged."""

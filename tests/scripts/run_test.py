@@ -313,8 +313,18 @@ class RunTest(ScriptsTest):
         for name in ("Stencil", "Libraries"):
             self.assertEqual((self.only_folder() / f"{name}.processes.tsv").read_text(), ROWS[name])
         shutil.rmtree(self.results)
+        self.tool("mpirun", '#!/bin/sh\nshift 4\ncase $* in *Stencil*) echo row; exit 7 ;; esac\nexec "$@"\n')
+        self.assertIn("Stencil.processes failed with exit code 7: its rows are in Stencil.processes.failed\n",
+                      self.run_sh("--all").stderr)
+        folder = self.only_folder()
+        self.assertEqual((folder / "Stencil.processes.failed").read_text(), "row\n")
+        self.assertTrue(tsv.Run(folder).checked)
+        for name in ("Libraries.processes", "Pitfalls"):
+            self.assertTrue((folder / f"{name}.tsv").exists())
+        shutil.rmtree(self.results)
         self.tool("mpirun", "#!/bin/sh\necho -----; echo; echo no slots >&2; exit 1\n")
-        self.assertIn("a process for each GPU, as mpirun fails: no slots\n", self.run_sh("--all").stderr)
+        self.assertRegex(self.run_sh("--all").stderr,
+                         "a process for each GPU: mpirun .*/Libraries'? --method mpi_barrier .*: no slots\n")
         self.assertFalse((self.only_folder() / "Stencil.processes.tsv").exists())
 
     def test_what_nobody_asked_for_is_not_told(self):
