@@ -18,8 +18,8 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
-from pages.recorded import largest, of_today
 from parts import command_line, tsv, whole_files
+from pages.recorded import largest, of_today
 from reporting import charts, stale
 from reporting.chart_barriers import selected
 from reporting.normal import recorded_runs
