@@ -165,8 +165,8 @@ class Advice:
 
     def paces(self):
         """Comments on how far the host's pace differs between recorded machines."""
-        machines = [machine for machine in (Steps(Rows([path])).measured
-                                            for path in recorded_paths(RECORDED)) if machine]
+        files = (path / "ImplicitBarrier.tsv" for path in recorded_paths(RECORDED))
+        machines = [machine for machine in (Steps(Rows([file])).measured for file in files) if machine]
         for way in BY_HOST if self.gpus > 1 else sorted(set(BY_HOST) & set(self.launches)):
             paces = [steps[min(steps)] / 1e3 for machine in machines for steps in machine[way].values()]
             yield (f"# pace[way={way} machines={len(machines)}]: the host makes steps without work in "

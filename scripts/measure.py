@@ -29,7 +29,6 @@ RESULTS = Path(__file__).resolve().parent.parent / "results"
 QUICK_BLOCKS = ("--blocks-per-sm", "1,8,32")  # of BenchmarkInterSM then
 QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
          "peer_grid_sync", "read_limit")
-PROCESSES = ".processes"  # ends the name of an output with a process for each GPU
 MPI_SECONDS = 60  # in which mpirun starts processes, or nothing is measured with it
 HOURS = 2  # the most that an executable may take; all together they take minutes
 
@@ -119,9 +118,8 @@ def of_processes(build, gpus):
     if why:
         say(f"warning: nothing is measured with a process for each GPU: {shlex.join(map(str, command))}: {why}")
         return
-    for program in suite.PROGRAMS:
-        if program.name in suite.IN_PROCESSES:
-            yield program.name + PROCESSES, [*start, str(build / program.name), "--stats"]
+    for name in suite.IN_PROCESSES:
+        yield name + suite.PROCESSES, [*start, str(build / name), "--stats"]
 
 
 def plan(build, older, gpus, everything):
@@ -309,7 +307,7 @@ def fill(folder, devices, executable, steps, options):
         with progress.of(name):
             failure = run_program(name, command, folder, 3600 * options.hours, tell,
                                   progress.meanwhile)
-        if failure and name.endswith(PROCESSES):  # the rest does not need it
+        if failure and name.endswith(suite.PROCESSES):  # the rest does not need it
             say(f"warning: {failure.text}: its rows are in {name}.failed")
             (folder / f"{name}.tsv").rename(folder / f"{name}.failed")
             del progress.took[name]

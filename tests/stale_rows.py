@@ -34,6 +34,7 @@ import machine_code  # noqa: E402
 import machine_code_paths  # noqa: E402
 from machine_code_proofs import ExpectedCode  # noqa: E402
 from reporting import stale  # noqa: E402
+from reporting.normal import recorded_runs  # noqa: E402
 
 ARCHITECTURE = "sm_90"  # of all recorded GPUs
 FLAGS = ("-std=c++17", "-O1", "-DNDEBUG", f"-arch={ARCHITECTURE}", "-cubin", "-w", "-lineinfo",
@@ -105,7 +106,8 @@ def compiled(source, folder, toolkit):
     folder.mkdir(parents=True, exist_ok=True)
     # A header of the recorded commit lacks this include.
     lacked = Path("explicit_barrier/grid_barriers/protocols.hpp")
-    flags = [*FLAGS, *["-include", lacked] * (source / lacked).exists(), *[f"-I{path}" for path in source.glob("explicit_barrier/**/include")]]
+    flags = [*FLAGS, *["-include", lacked] * (source / lacked).exists(),
+             *[f"-I{path}" for path in source.glob("explicit_barrier/**/include")]]
 
     def compile_one(path):
         golden.output_of(nvcc, *flags, "-ccbin", host, *["-rdc=true"] * older,
@@ -121,7 +123,7 @@ def compiled(source, folder, toolkit):
 def recorded():
     """{toolkit: {commit: {(rows, method)}}} of the recorded rows of methods inside a kernel."""
     found = collections.defaultdict(lambda: collections.defaultdict(set))
-    for output in stale.outputs():
+    for output in (output for run in recorded_runs(stale.FOLDER) for output in run.files.values()):
         for section in output:
             for row in section.rows:
                 rows = stale.rows_of(output, section.title)

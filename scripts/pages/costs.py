@@ -49,7 +49,7 @@ ONE, BLOCK, CLUSTER = ("1", "32"), ("1", "256"), ("2", "1024")
 SHUFFLE = in_sm("Warp shuffle", "warp latency", "tile_shufl", ONE, tile="32")
 SYNC = in_sm("`__syncthreads()`, 256 threads", "block latency", "blocksync", BLOCK)
 CLUSTER_IN_USE = in_sm("`barrier.cluster`, 2 blocks of 1024, in use", "group latency",
-                         "in_use_cluster_sync", CLUSTER)
+                       "in_use_cluster_sync", CLUSTER)
 GRID = of_grid("`grid.sync()`, one block of 1024 per SM", "grid_sync", FULL)
 GRID_IN_USE = of_grid("`grid.sync()`, the same, in use", "in_use_grid_sync", FULL)
 CROWDED_GRID = of_grid("`grid.sync()`, 32 blocks of 64 per SM", "grid_sync", CROWDED)
@@ -67,10 +67,10 @@ NUMBERS = (
     in_sm("`__syncthreads()`, 32 threads", "block latency", "blocksync", ONE), SYNC,
     in_sm("`__syncthreads()`, 1024 threads", "block latency", "blocksync", ("1", "1024")),
     in_sm("`__syncthreads()`, 1024 threads, in use", "group latency", "in_use_blocksync",
-            ("1", "1024")),
+          ("1", "1024")),
     in_sm("`cuda::barrier`, 1024 threads", "block latency", "cuda_barrier", ("1", "1024")),
     in_sm("`cuda::barrier`, 1024 threads, in use", "block latency", "in_use_cuda_barrier",
-            ("1", "1024")),
+          ("1", "1024")),
     in_sm("Shared atomic, each lane its own word", "warp latency", "shared_add", ONE, tile="32"),
     in_sm("Shared atomic, all lanes one word", "warp latency", "shared_add", ONE, tile="1"),
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),

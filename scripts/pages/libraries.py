@@ -4,6 +4,7 @@ nanoseconds, on all GPUs of a machine."""
 from collections import namedtuple
 
 from pages.recorded import beside, code, heading, median, of_today, rows
+from parts import suite
 from reporting.sheets import markdown_table
 
 SUITE = ("multi-GPU latency", "exchange")  # sections of BenchmarkInterSM: threads of one process
@@ -51,7 +52,7 @@ def cell(start, what, method, cells):
 
 def by_start(runs):
     """Libraries and this suite side by side, with threads and with processes."""
-    found = [start for file in ("Libraries", "Libraries.processes") for start in starts(runs, file)]
+    found = [start for file in ("Libraries", "Libraries" + suite.PROCESSES) for start in starts(runs, file)]
     lines = [[what, code(method), *(cell(start, what, method, cells) for start in found)]
              for what, method, cells in ROWS]
     return markdown_table(["What is done", "Method", *(start.heading for start in found)], 2,

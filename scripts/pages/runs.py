@@ -96,15 +96,14 @@ def sums_by_size(runs):
 
 def sums_by_gpus(runs):
     """Median microseconds of each sum of one array."""
-    columns = by_gpus(runs)
-    found = {(size, method): [next((text for file in tsv.REDUCTIONS for text in [cell(
-        run.section(file, "strong scaling"), 1, "med(host)", method=method, type=ARRAY,
-        bytes=str(size), GPUcount=str(gpus))] if text != "–"), "–") for run, gpus in columns.values()]
-        for size in (2 ** 20, 2 ** 28, 2 ** 36) for method in dict.fromkeys(
-            row["method"] for file in tsv.REDUCTIONS
-            for row in largest(runs)[0].section(file, "strong scaling").rows)}
+    columns, last = by_gpus(runs), largest(runs)[0]
+    methods = {file: dict.fromkeys(row["method"] for row in last.section(file, "strong scaling").rows)
+               for file in tsv.REDUCTIONS}
     return markdown_table(["Array", "Method", *columns], 2, [
-        [size_name(size), code(method), *cells] for (size, method), cells in found.items()])
+        [size_name(size), code(method), *(
+            cell(run.section(file, "strong scaling"), 1, "med(host)", method=method, type=ARRAY,
+                 bytes=str(size), GPUcount=str(gpus)) for run, gpus in columns.values())]
+        for size in (2 ** 20, 2 ** 28, 2 ** 36) for file in tsv.REDUCTIONS for method in methods[file]])
 
 
 def durations(runs):

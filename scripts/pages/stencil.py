@@ -9,6 +9,7 @@ import functools
 import math
 
 from pages.recorded import code, heading, median, of_today, rows, span
+from parts import suite
 from reporting import steps_model
 from reporting.sheets import markdown_table
 from reporting.steps_model import THREADS, Step
@@ -22,7 +23,7 @@ ROUNDS = (THREADS, "events_to_neighbors", "graph_of_gpus", "multi_cooperative_la
 SYNCHRONIZED = 0.2  # of a step, from which on what is not its work is known well
 WITHIN = 0.05  # of the fastest way: it no longer matters which one
 FITS = ("{}", "{}, in shared memory")
-PROCESSES = "Stencil.processes"
+PROCESSES = "Stencil" + suite.PROCESSES
 
 
 def is_launch(way):

@@ -20,6 +20,7 @@ PROGRAMS = (
     Program("Libraries", True, True, False, (1, 1, 1)),
     Program("Pitfalls", True, False, True, (19, 1, 1)))
 IN_PROCESSES = ("Stencil", "Libraries")  # that mpirun can start with a process for each GPU
+PROCESSES = ".processes"  # behind the names of files of these, started so
 OLDER = ".before13"  # behind the names of files of a toolkit before CUDA 13
 NAMES = tuple(program.name for program in PROGRAMS)
 BY_NAME = dict(zip(NAMES, PROGRAMS))

@@ -79,6 +79,11 @@ class Row(dict):
         """Its number in the file."""
         return int(self.where.rsplit(" ", 1)[-1])
 
+    @property
+    def gpus(self):
+        """On how many it was measured: one where no column says so."""
+        return int(self.get("GPUcount", self.get("GPUCount", "1")))
+
     def whole(self, column):
         """The number of a cell that has to be a whole one here."""
         if not re.fullmatch("[0-9]{1,15}", self[column]):
@@ -481,8 +486,8 @@ class Run:
                 raise TsvError(f"{path}: these are rows of {shown(gpu)}, and environment.tsv "
                                f"is of {shown('; '.join(gpus))}")
         for row in (row for section in output for row in section.rows):
-            column = "GPUcount" if "GPUcount" in row else "GPUCount"
-            if int(row.get(column, "1")) > self.gpus * int(row.get("nodes", "1")):
+            if row.gpus > self.gpus * int(row.get("nodes", "1")):
+                column = "GPUcount" if "GPUcount" in row else "GPUCount"
                 raise TsvError(f"{row.where}, column {column}: '{row[column]}' GPUs, but "
                                f"environment.tsv has {self.gpus}")
 

@@ -17,14 +17,6 @@ def read():
     return tsv.read_table(tsv.read_bytes(FILE), FILE) if FILE.exists() else []
 
 
-def outputs():
-    """The recorded outputs."""
-    for path in sorted(FOLDER.glob("**/*x[0-9]*/*.tsv")):
-        data = tsv.read_bytes(path)
-        if data.startswith(b"# program["):
-            yield tsv.parse(data, path)
-
-
 def rows_of(output, section):
     """Which rows of the table a section's are: "timed" and "late" of methods inside a kernel."""
     program = output.program("name")

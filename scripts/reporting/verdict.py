@@ -244,9 +244,8 @@ class Verdict:
     def _missing_files(self, run):
         """Of programs that were started, or that recorded runs have."""
         older = run.toolkit(suite.OLDER)
-        recorded = dict.fromkeys(
-            file for other in self.runs for file, output in other.files.items()
-            if has_rows(output, run.gpus) and file in tsv.FILES and (older or not file.endswith(suite.OLDER)))
+        recorded = [file for file in tsv.FILES if older or not file.endswith(suite.OLDER)
+                    if any(has_rows(other.files.get(file, ()), run.gpus) for other in self.runs)]
         started = [key.removeprefix(SECONDS_OF) for key in run.environment if key.startswith(SECONDS_OF)]
         for file in dict.fromkeys([*started, *recorded]):
             if file not in run.files:
@@ -398,15 +397,14 @@ def peer_access(runs):
 @functools.lru_cache(maxsize=None)
 def clocks_of_rows(run):
     """[(file, GPUs, SM clock)]"""
-    return [(file, row.get("GPUCount", row.get("GPUcount", "1")), float(row["clock"]))
+    return [(file, row.gpus, float(row["clock"]))
             for file, output in run.files.items() for section in output for row in section.rows
             if row.get("clock", "nan") != "nan"]
 
 
 def has_rows(output, gpus):
     """On so many GPUs or fewer."""
-    return any(int(row.get("GPUcount", row.get("GPUCount", "1"))) <= gpus
-               for section in output for row in section.rows)
+    return any(row.gpus <= gpus for section in output for row in section.rows)
 
 
 def of_rows(bad, what, group):
