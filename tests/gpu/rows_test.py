@@ -66,8 +66,8 @@ def check_implicit(sections):
     check_held(sections)
     for row in sections["streams"].rows:
         least, most = float(row["min(ovh)"]), float(row["max(ovh)"])
-        # The least is of one stream: as far below as its samples differ.
-        assert 150 < least + float(row["s(ovh)"]) and least <= most < 10000, row
+        # `min` is of one stream, so it may be lower by what samples differ.
+        assert 0 < least and 150 < least + float(row["s(ovh)"]) and least <= most < 10000, row
         # Of all samples, in pairs of others than the levels'.
         assert 0.95 * least <= level(row, "ovh") <= 1.05 * most, row
     for row in sections["dependent steps"].rows:

@@ -103,14 +103,15 @@ class CheckTest(ScriptsTest):
     def test_recorded_runs_are_normal(self):
         """Those of other numbers and kinds of GPUs are in outputs.golden."""
         self.assertRegex(self.check(ROOT / "results/h200x2", 0),
-                         r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has precise ones, or their code")
+                         r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has precise ones, "
+                         r"or their code has changed since \(peer_grid_sync\)\n$")
 
     def test_time_steps(self):
         def wrong(program, _section, cells):
             if program == "Stencil" and cells["right"] == "1":
                 cells.update(right="0", cells=str(int(cells["cells"]) + 4))  # whatever the size
         self.check(changed_run("h200x2"), 0)
-        self.assertRegex(self.check(changed_run("h200x2", wrong), 2), r"broken: \d+ wrong results \(Stencil\)")
+        self.assertIn("broken: 152 wrong results (Stencil)", self.check(changed_run("h200x2", wrong), 2))
         self.assertIn("rows are missing (Stencil, time steps 2D): ", self.check(
             changed_run("h200x2", lost("time steps 2D", GPUcount="2")), 1))
         run = changed_run("h200x2")
@@ -157,14 +158,15 @@ class CheckTest(ScriptsTest):
 
     def test_each_method_alone(self):
         """One that is slower is told, but for those whose bounds are wider."""
-        run, widest = changed_run("h200x1"), {}
+        run, least = changed_run("h200x1"), {}
         for row in normal.judged(run, recorded_runs()):
             # Beyond all that is recorded, which differs.
             percent = bounds.read().of(row.key) + 100 * (row.high / row.low - 1)
-            widest[row.key[:3:2]] = max(widest.get(row.key[:3:2], 0), percent)
+            if percent == percent:
+                least[row.key[:3:2]] = min(least.get(row.key[:3:2], percent), percent)
         for factor, most in ((1.5, 50), (1.25, bounds.WIDE)):
             for name in spread.unseen_methods(run, recorded_runs(), factor):
-                self.assertGreater(widest[name], most - 7, (factor, name))
+                self.assertGreater(least[name], most - 7, (factor, name))
 
     def test_rows_that_no_run_has(self):
         """They are counted. Where most of a file are such, it is not normal."""
@@ -213,13 +215,12 @@ class CheckTest(ScriptsTest):
 
         for change, code, said in (
                 (slower(10, blk=("2112", "4224"), **grid), 2, "broken: " + where),
-                (slower(10, blk=("4224",), **grid), 1, f"look: {where}8\\d\\d% slower (2 of 26 "),
-                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}4\\d% slower (2 of 26 "),
+                (slower(10, blk=("4224",), **grid), 1, f"look: {where}863% slower (2 of 26 "),
+                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}44% slower (2 of 26 "),
                 (slower(1.1, blk=("4224",), **grid), 0, "normal: "),
-                (noisy, 2, f"broken: {where}1\\d\\d% slower (12 of 26 rows)"),
+                (noisy, 2, f"broken: {where}193% slower (12 of 26 rows)"),
                 (lacking, 1, f"look: {where}6 of 26 rows have no value")):
-            pattern = re.sub(r"[()]", r"\\\g<0>", said)
-            self.assertRegex(self.check(changed_run("h200x1", change), code), pattern)
+            self.assertIn(said, self.check(changed_run("h200x1", change), code))
 
     def test_single_rows_that_cannot_be(self):
         for column, cell in (
@@ -398,7 +399,9 @@ class CheckTest(ScriptsTest):
         for environment in ({"gpu_count": "8"}, {"gpu_count": "8", "gpu": "NVIDIA B200"}):
             run = changed_run("h200x2", alone, **environment)
             run.gpus = 8
-            self.assertIn("look: no rows on 2, 3, 4, 5, 6, 7, 8 GPUs (BenchmarkInterSM): ", self.check(run, 1))
+            self.assertIn("look: no rows on 2, 3, 4, 5, 6, 7, 8 GPUs (BenchmarkInterSM): "
+                          "all_to_all_flags, all_to_all_flags_ordered, exchange_acknowledged and others",
+                          self.check(run, 1))
         run = changed_run("h200x2")
         self.assertIn("look: 2 GPUs were used, 1 are named", self.check(with_heads(
             run, r"\n# gpu\[index=1 [^\n]*", "", ["BenchmarkInterSM"]), 1))
