@@ -240,9 +240,20 @@ void TimedLaunch::check_meeting() {
       blocks_that_meet(method_.scope, position_of(shape_, 0));
   const std::size_t flags =
       LateWarps::kRounds * (shape_.blocks / std::size_t{blocks});
-  const PinnedArray<unsigned> has_come(flags);
-  std::fill_n(has_come.get(), flags, 0);
-  run_with_late(method_.meeting_kernel, 1, late_in_rounds(has_come.get()));
+  const auto run_with = [&](unsigned* has_come) {
+    run_with_late(method_.meeting_kernel, 1, late_in_rounds(has_come));
+  };
+  // Many warps that read memory of a slow host can wait longer than the late
+  // one.
+  if (gpus_.size() == 1) {
+    DeviceBuffer<unsigned> has_come(gpus_[0].index, flags);
+    has_come.set_to_zero();
+    run_with(has_come.get());
+  } else {
+    const PinnedArray<unsigned> has_come(flags);
+    std::fill_n(has_come.get(), flags, 0);
+    run_with(has_come.get());
+  }
   for (const PerGpu& gpu : per_gpu_) {
     for (const WarpRecord& record : gpu.records.read()) {
       if (record.start == 0) continue;

@@ -4,8 +4,8 @@
   healthy_pairs.py            judges each of the healthy runs beside each other one
   healthy_pairs.py --bounds   the largest change of each method between any two: results/bounds.tsv
 
-They are the recorded runs and those of results/healthy_runs.tar.xz, so that each verdict but
-`normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know
+They are the recorded runs of this version and those of results/healthy_runs.tar.xz, so that each
+verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know
 neither of the two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot
 be read.
 """
@@ -81,7 +81,8 @@ def work():
     parser.add_argument("--bounds", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor() as pool:
-        runs = [*normal.recorded_runs(RESULTS), *map(tsv.Run, unpacked(folder))]
+        recorded = [run for run in normal.recorded_runs(RESULTS) if not normal.is_before(run)]
+        runs = [*recorded, *map(tsv.Run, unpacked(folder))]
         changes = changes_of(runs, pool)
         if options.bounds:
             print(*bounds.COLUMNS, sep="\t")

@@ -158,6 +158,8 @@ def judged(run, runs, as_is=False):
     def judge_row(key, quantity, value):
         found = [(other, *known) for other in runs
                  for known in [reference(key, run, other, as_is)] if known]
+        # An earlier version judges only what this one has not measured.
+        found = [one for one in found if not is_before(one[0])] or found
         # Not between runs of one commit.
         fresh = [known for other, file, known in found if as_is
                  or other.files[file].program("commit") == run.files[key[0]].program("commit")

@@ -156,7 +156,7 @@ class AdviseTest(unittest.TestCase):
                 (("--work", 1, ROOT / "results/before/h200x4"), "lack the section 'dependent steps' of ImplicitB"),
                 (("--work", 1, simulated), "simulated rows"), (("--work", 1, headless), "how many SMs"),
                 (("--work", 1, "--gpu", "A100"), "must be one of H100, H200"),
-                (("--work", 1, "--gpu", "H100", "--gpus", 4), "no rows of 4 GPUs, only of up to 1"),
+                (("--work", 1, "--gpu", "H100", "--gpus", 4), "no rows of 4 GPUs, only of up to 2"),
                 (("--work", 1, "--gpu", "H100", self.file), "not with RUN"),
                 ((), "--work"), (("--work", "nan"), "must be a number from 0"),
                 (("--work", 1, "--threads", 1025, self.file), "at most 1024"),

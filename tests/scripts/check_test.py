@@ -215,8 +215,8 @@ class CheckTest(ScriptsTest):
 
         for change, code, said in (
                 (slower(10, blk=("2112", "4224"), **grid), 2, "broken: " + where),
-                (slower(10, blk=("4224",), **grid), 1, f"look: {where}863% slower (2 of 26 "),
-                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}44% slower (2 of 26 "),
+                (slower(10, blk=("4224",), **grid), 1, f"look: {where}866% slower (2 of 26 "),
+                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}45% slower (2 of 26 "),
                 (slower(1.1, blk=("4224",), **grid), 0, "normal: "),
                 (noisy, 2, f"broken: {where}193% slower (12 of 26 rows)"),
                 (lacking, 1, f"look: {where}6 of 26 rows have no value")):
@@ -446,6 +446,16 @@ class CheckTest(ScriptsTest):
         self.assertIn("compiled by CUDA 12.10, the recorded runs by 11.8 and 12.1 and 12.9: ",
                       done.stdout)
 
+    def test_an_earlier_version_judges_what_this_one_has_not_measured(self):
+        runs = {run.path.name: run for run in recorded_runs()}
+        recorded = {str(row.key): str(row) for row in normal.judged(runs["h200x1"], [runs["h200x2"]])}
+        for row in normal.judged(runs["h200x1"], [runs["h200x2"], runs["h200x4"]]):
+            if "'not recorded'" not in recorded[str(row.key)]:
+                self.assertEqual(str(row), recorded[str(row.key)])
+        of_four = [row.verdict for row in normal.judged(changed_run("h200x4"), recorded_runs())
+                   if row.row.get("GPUcount") == "4"]
+        self.assertIn("same", of_four)
+
     def test_stale_rows_are_not_judged(self):
         """Rows recorded before the code of their method changed; the last line names it."""
         run = with_heads(changed_run("h200x1", slower(9, "BenchmarkIntraSM", method=("vote_any", "blocksync"))),
@@ -474,13 +484,14 @@ class HealthyPairsTest(ScriptsTest):
         path = ROOT / "results/healthy_pairs.tsv"
         rows = tsv.read_table(tsv.read_bytes(path), path)
         runs = {run.path.name: run for run in (
-            *recorded_runs(), *map(tsv.Run, healthy_pairs.unpacked(self.folder)))}
+            *recorded_runs(), *map(tsv.Run, healthy_pairs.unpacked(self.folder)))
+            if not normal.is_before(run)}
         pairs = [(row["run"], row["against"]) for row in rows]
         self.assertCountEqual(pairs, [
             (one, other) for one, other in itertools.permutations(runs, 2)
             if runs[one].environment["gpu"] == runs[other].environment["gpu"]])
         self.assertEqual({name[:4] for pair in pairs for name in pair}, {"h100", "h200"})
-        for one, other in (("h200x1", "h200x2"), ("h200x2", "h200x4"), ("h100x1_a", "h100x1")):
+        for one, other in (("h200x1", "h200x2"), ("h100x2_a", "h100x2"), ("h100x1_a", "h100x1")):
             row = next(row for row in rows if (row["run"], row["against"]) == (one, other))
             verdict = Verdict(runs[one], [runs[other]], partial=True, chosen=True)
             self.assertEqual((row["rows"], row["verdict"]), (str(verdict.judged), verdict.level))

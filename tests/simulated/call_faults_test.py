@@ -233,7 +233,8 @@ def is_asking(call, code):
 def is_in_destructor(call, way):
     """Where errors show in what comes next, if it matters to anything."""
     _, caller, frames = way
-    return call in GIVING_BACK or any("::~" in name for name, _ in (caller, *frames)) or (
+    return call in GIVING_BACK or any(
+        "::~" in name or "_M_dispose()" in name for name, _ in (caller, *frames)) or (
         # CurrentDevice, which has restored the device before where errors count.
         call == "cudaSetDevice" and caller[0].startswith("peer_grid::"))
 
