@@ -6,7 +6,7 @@
 # Needs root and debootstrap. WHAT:
 #   run      README's first command, as root, who gets what is missing
 #   test     README's second command, as an ordinary user, who is told in one line what to install;
-#            NCCL is where distributions have it
+#            NCCL is where distributions have it; then .ci/checked
 #   toolkit  README's second command with the toolkit of the distribution
 #   build    that toolkit compiles all programs, with the machine code that is expected
 #
@@ -104,6 +104,8 @@ case $what in
     shows ' 0 failed'
     unchanged user
     expect 0 user 'grep "NCCL: /usr/lib/libnccl" build/build.log'
+    get gcovr
+    expect 0 user .ci/checked
     ;;
   toolkit)
     toolkit_of_debian g++-11 python3-matplotlib
