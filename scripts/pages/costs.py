@@ -64,7 +64,7 @@ NUMBERS = (
     SHUFFLE,
     in_sm("Warp vote, `__any_sync()`", "warp latency", "vote_any", ONE),
     in_sm("Sum of a warp in one instruction, `redux.sync`", "warp latency", "redux_add", ONE),
-    in_sm("`__syncthreads()`, 32 threads", "block latency", "blocksync", ONE), SYNC,
+    SYNC,
     in_sm("`__syncthreads()`, 1024 threads", "block latency", "blocksync", ("1", "1024")),
     in_sm("`__syncthreads()`, 1024 threads, in use", "group latency", "in_use_blocksync",
           ("1", "1024")),
@@ -74,6 +74,7 @@ NUMBERS = (
     in_sm("Shared atomic, each lane its own word", "warp latency", "shared_add", ONE, tile="32"),
     in_sm("Shared atomic, all lanes one word", "warp latency", "shared_add", ONE, tile="1"),
     in_sm("Global atomic, each lane its own word", "warp latency", "global_add", ONE, tile="32"),
+    in_sm("Global atomic, all lanes one word", "warp latency", "global_add", ONE, tile="1"),
     *(in_sm(f"`{fence}()`, {pending}", "warp latency", method + kind, ONE)
       for fence, method in (("__threadfence", "fence_acq_rel_gpu"),
                             ("__threadfence_system", "fence_acq_rel_sys"))
