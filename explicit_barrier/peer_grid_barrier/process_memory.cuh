@@ -108,9 +108,9 @@ class ProcessMemory {
   /// before anything is handed over, with `device` current. Where one process
   /// fails, all throw the same: CannotJoin where these GPUs or processes cannot
   /// access each other's memory, have different versions of this file, or are
-  /// on different nodes; otherwise Error. What all_gather throws passes through
-  /// once the memory is freed.
-  /// The current device is the same afterwards.
+  /// on different nodes; otherwise Error. What all_gather throws passes
+  /// through; the memory is freed unless others may have opened it. The current
+  /// device is the same afterwards.
   ProcessMemory(
       int device, std::size_t bytes, Processes processes,
       const std::function<void()>& prepare = [] {});
@@ -207,9 +207,8 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
     } catch (const Error&) {  // the first one says why
     }
     throw;
-  } catch (...) {  // of all_gather: there are no others to agree with
+  } catch (...) {  // of all_gather: others may have opened what stays here
     opened_.clear();
-    cudaFree(std::exchange(own_, nullptr));
     throw;
   }
 }

@@ -215,8 +215,39 @@ void check_failed_calls() {
   }
 }
 
+// What the processes hand to each other is refused, or cannot be handed: then
+// what another may have opened stays.
+void check_gathers() {
+  using peer_grid::detail::Offer;
+  expect("another version", run([](Processes processes, Table& table) {
+           const auto gather = processes.all_gather;
+           processes.all_gather = [&](const void* mine, void* all,
+                                      std::size_t bytes) {
+             gather(mine, all, bytes);
+             if (bytes == sizeof(Offer))
+               static_cast<Offer*>(all)[2].version = 9;
+           };
+           make_and_close(processes, table);
+         }),
+         "processes 0 and 2 have different versions of the barrier");
+  for (const int fails : {1, 2, 3}) {
+    expect("a gather fails", run([&](Processes processes, Table& table) {
+             const auto gather = processes.all_gather;
+             int calls = 0;
+             processes.all_gather = [&](const void* mine, void* all,
+                                        std::size_t bytes) {
+               gather(mine, all, bytes);
+               if (++calls == fails) throw std::runtime_error("it fails");
+             };
+             make_and_close(processes, table);
+           }),
+           "it fails", fails == 1 ? 0 : kProcesses);
+  }
+}
+
 int run_all() {
   check_one_process();
+  check_gathers();
   expect("closed", run(make_and_close), "");
   expect("ends", run(check_ends), "");
   expect("two sets", run([](const Processes& processes, Table&) {
