@@ -1,10 +1,12 @@
 """End-to-end test: the reader of the scripts takes what programs print where noise is larger than
-what they measure, so that differences are negative.
+what they measure, so that differences are negative; a person can read it on a terminal.
 
 usage: readable_rows_test.py FOLDER
 """
 
+import os
 import re
+import subprocess
 import sys
 import unittest
 
@@ -31,6 +33,31 @@ class ReadableRows(unittest.TestCase):
                 self.assertIn(done.code, CODES.get(name, (0,)), done.errors)
                 found[name] = bool(re.search(r"\t-\d", done.text))
         self.assertGreaterEqual(sum(found.values()), 5, found)
+
+    def test_titles_are_short(self):
+        for name in RUNS:
+            titles = re.findall(r"^# [^[\n]+$", of(name).text, re.MULTILINE)
+            self.assertTrue(titles)
+            self.assertLessEqual(max(map(len, titles)), 100, name)
+
+    def test_columns_on_a_terminal(self):
+        """All cells but the first end below the end of their header."""
+        terminal, program = os.openpty()
+        with subprocess.Popen(
+                [planted.FOLDER / "BenchmarkIntraSM", *FEW[1:], "--method", "blocksync"],
+                env=dict(os.environ, STAND_IN="gpus=1"), stdout=program, stderr=subprocess.DEVNULL):
+            os.close(program)
+            text = b""
+            try:
+                while found := os.read(terminal, 4096):
+                    text += found
+            except OSError:  # the program has ended
+                os.close(terminal)
+        ends = [[cell.end() for cell in re.finditer(r"\S+", line)][1:]
+                for line in text.decode().split("# throughput")[0].splitlines()
+                if line.split()[0] in ("method", "blocksync")]
+        self.assertGreater(len(ends), 10)
+        self.assertEqual(len(set(map(tuple, ends))), 1, text)
 
 
 if __name__ == "__main__":
