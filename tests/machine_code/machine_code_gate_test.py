@@ -19,7 +19,8 @@ import machine_code_test
 from machine_code import Instruction
 from machine_code_paths import clock_reads, read_too_early
 from machine_code_proofs import (
-    ExpectedCode, LATE_SLACK, LOCAL, judge, judge_late, needs_of, parts_of_barrier)
+    ExpectedCode, LATE_SLACK, LOCAL, STRONGER, judge, judge_late, needs_of, parts_of_barrier,
+    passes_as)
 
 IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
 
@@ -172,17 +173,20 @@ def missed_in_late(name, code, one):
 
 def missed_if_planted(executable):
     """What the test misses where faults are planted in the kernels of right methods."""
-    to_fault, late_ones = [], []
+    to_fault, late_ones, missed = [], [], []
     for architecture, name, work, lines, late in machine_code_test.judged_in(executable):
         repeats = min(work.longest, IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW)
         at = repeats.bit_length() - 1
         to_fault.append((f"{architecture} {name}", work, repeats, lines[at], lines[at - 1]))
+        missed += [f"{architecture} {name}: said is only {weaker}"
+                   for weaker, proof in STRONGER.items() if proof == work.proof
+                   and not passes_as(work._replace(proof=weaker), lines)]
         if late:
             late_ones.append((f"{architecture} {name}", late, lines[0]))
     assert to_fault and late_ones, f"{executable}: no kernel"
     with concurrent.futures.ProcessPoolExecutor() as pool:  # all processors, for the longest part
         return sum([*pool.map(missed_in, *zip(*to_fault)),
-                    *pool.map(missed_in_late, *zip(*late_ones))], [])
+                    *pool.map(missed_in_late, *zip(*late_ones))], missed)
 
 
 def found_by_code(executable):

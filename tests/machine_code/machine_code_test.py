@@ -8,7 +8,8 @@ For every architecture from sm_70 on in each executable and every
 timed_kernel<Method, R>: what the method says of its machine code (--machine-code), between
 the two reads of the clock, R times on every path of a trip. And for every late_kernel<Method>
 (R is `late`): little but what one operation takes. Where instructions.tsv has the toolkit and
-the architecture, each method has its instructions exactly (R is `exact`). All other kernels that
+the architecture, each method has its instructions exactly (R is `exact`). None may claim less
+than its code shows (R is `proof`). All other kernels that
 read the clock: not before the block's barrier has ended (R is `clock`). On stderr: methods of
 different names whose code is equal. machine_code_gate_test.py plants faults to see
 that they are found.
@@ -24,7 +25,7 @@ import sys
 import instruction_counts
 import machine_code
 import machine_code_paths
-from machine_code_proofs import Verdict, ExpectedCode, judge, judge_late
+from machine_code_proofs import Verdict, ExpectedCode, judge, judge_late, passes_as
 
 LAUNCHED = {"null_kernel", "sleep_kernel", "spin_kernel"}  # of ImplicitBarrier
 
@@ -85,6 +86,9 @@ def judge_timed(functions, works, wanted, architecture, listed):
             lines.append(code)
         if len(lines) == work.longest.bit_length():
             yield name, "exact", judge_exact(work, architecture, lines, listed)
+            stronger = passes_as(work, lines)
+            if stronger:
+                yield name, "proof", Verdict(stronger, "-", f"FAIL: said is only {work.proof}")
     for name, repeats in kernels.timed if wanted is None else ():
         yield name, repeats, Verdict("-", "-", "FAIL: --machine-code does not name it")
 

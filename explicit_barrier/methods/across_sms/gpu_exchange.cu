@@ -79,7 +79,7 @@ struct ExchangeFlag
         "stores to all GPUs, a flag by release, read by acquire; two buffers");
     about.code = ExpectedCode(R"(STG?\b.*STRONG\.SYS.*)")
                      .others(1000)
-                     .proof(Proof::kParts);
+                     .proof(Proof::kBarrier);
   }
 };
 
