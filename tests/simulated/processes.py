@@ -138,7 +138,9 @@ class Processes(unittest.TestCase):
                 env=environment(self.notes, NOTES=str(self.notes), ODD=str(odd), FIRST=first))
         self.addCleanup(self.end, process)
         self.addCleanup((self.notes / "go").touch)
-        self.wait_for(lambda: len(list(self.notes.glob("pid.[0-9]"))) == 3)
+        self.wait_for(lambda: process.poll() is not None
+                      or len(list(self.notes.glob("pid.[0-9]"))) == 3)
+        self.assertIsNone(process.poll(), self.err.read_text())
         pids = [int((self.notes / f"pid.{rank}").read_text()) for rank in range(3)]
         for rank, pid in enumerate(pids):
             self.addCleanup(self.kill_if_there, rank, pid)
