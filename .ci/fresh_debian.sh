@@ -88,7 +88,7 @@ case $what in
   run)
     cp -a "$root/etc/apt" "$work/apt"
     expect 0 root scripts/run.sh
-    shows 'Report of the recorded runs: .*/build/report/report.html'
+    shows 'Report of a recorded run: .*/build/report/report.html'
     shows 'Report: .*/build/simulated_.*/report/report.html'
     shows 'nothing of this machine was measured'
     unchanged root
@@ -99,7 +99,7 @@ case $what in
     packages=$(sed -n 's/.*sudo apt-get install //p' "$log")
     # Later ones have Open MPI 5, and the tests of processes take options of version 4.
     [[ $suite != bookworm ]] || packages+=' libopenmpi-dev openmpi-bin'
-    get "$packages" gcovr
+    get "$packages"
     # Debian has no package of NCCL.
     expect 0 root 'python3 -m pip install --no-deps --require-hashes -r .ci/nccl.txt --target /opt'
     expect 0 root 'cd /opt/nvidia/nccl && mv include/* /usr/include && mv lib/libnccl.so.2 /usr/lib'
@@ -107,6 +107,7 @@ case $what in
     shows ' 0 failed'
     unchanged user
     expect 0 user 'grep "NCCL: /usr/lib/libnccl" build/build.log'
+    get gcovr
     expect 0 user .ci/checked
     ;;
   toolkit)

@@ -243,8 +243,8 @@ void TimedLaunch::check_meeting() {
   const auto run_with = [&](unsigned* has_come) {
     run_with_late(method_.meeting_kernel, 1, late_in_rounds(has_come));
   };
-  // Many warps that read memory of a slow host can wait longer than the late
-  // one.
+  // Where reading memory of the host takes longer than a warp is late, a faulty
+  // barrier is not found.
   if (gpus_.size() == 1) {
     DeviceBuffer<unsigned> has_come(gpus_[0].index, flags);
     has_come.set_to_zero();

@@ -109,7 +109,7 @@ class ProcessMemory {
   /// fails, all throw the same: CannotJoin where these GPUs or processes cannot
   /// access each other's memory, have different versions of this file, or are
   /// on different nodes; otherwise Error. What all_gather throws passes
-  /// through; the memory is freed unless others may have opened it. The current
+  /// through; the memory is freed where that is its first call. The current
   /// device is the same afterwards.
   ProcessMemory(
       int device, std::size_t bytes, Processes processes,
@@ -207,7 +207,7 @@ inline ProcessMemory::ProcessMemory(int device, std::size_t bytes,
     } catch (const Error&) {  // the first one says why
     }
     throw;
-  } catch (...) {  // of all_gather: others may have opened what stays here
+  } catch (...) {  // of all_gather: others may have opened its memory
     opened_.clear();
     throw;
   }
