@@ -77,7 +77,8 @@ def late(runs):
 def two_gpus(runs):
     """Barriers of all blocks of two GPUs; all at once, one late, in use."""
     runs = of_today(runs, 2)
-    return markdown_table(
+    yield from (*recorded.machines(runs), "")
+    yield from markdown_table(
         ["Method", *(f"{state}, {shape(*of)}" for state in ("all at once", "one late")
                      for of in SHAPES_OF_TWO)], 1,
         [[code(method), *(cell(runs, method, of, late, 2) for late in (False, True)
@@ -133,7 +134,8 @@ def fastest(runs):
 def constants(runs):
     """The steps that barriers are made of."""
     runs = of_today(runs, 2)
-    return markdown_table(
+    yield from (*recorded.machines(runs), "")
+    yield from markdown_table(
         ["Step", "Row", f"{FEW} per SM", f"{MANY} per SM"], 2,
         [[name, code(method) + " / 2" * (steps == 2),
           *(cell(runs, method, (blocks, 32), False, gpus, steps)

@@ -5,9 +5,9 @@
   healthy_pairs.py --bounds   the largest change of each method between any two: results/bounds.tsv
 
 They are the recorded runs of this version and those of results/healthy_runs.tar.xz, so that each
-verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by bounds that know
-neither of the two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot
-be read.
+verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by
+bounds that know neither of the two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or
+a folder cannot be read.
 """
 
 import itertools
@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
 from parts import command_line, tsv
+from pages.recorded import of_today
 from reporting import bounds, normal
 from reporting.verdict import Verdict
 
@@ -81,8 +82,7 @@ def work():
     parser.add_argument("--bounds", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor() as pool:
-        recorded = [run for run in normal.recorded_runs(RESULTS) if not normal.is_before(run)]
-        runs = [*recorded, *map(tsv.Run, unpacked(folder))]
+        runs = [*of_today(normal.recorded_runs(RESULTS)), *map(tsv.Run, unpacked(folder))]
         changes = changes_of(runs, pool)
         if options.bounds:
             print(*bounds.COLUMNS, sep="\t")

@@ -63,25 +63,28 @@ def alone(run, file, method, factor):
     return found
 
 
+def is_unseen(run, recorded, file, name, factor):
+    """Whether a verdict says nothing of a method that alone is slower."""
+    verdict = Verdict(alone(run, file, name, factor), recorded, partial=True)
+    return not any(name in fault.text for fault in verdict.faults)
+
+
 def unseen_methods(run, recorded, factor=SLOWER):
-    """(file, method) of all of which a verdict says nothing, where they alone are slower."""
+    """(file, method) of all such."""
     for file, output in run.files.items():
         names = sorted({row["method"] for section in output for row in section.rows})
         for name in names if file not in tsv.PITFALLS else ():
-            verdict = Verdict(alone(run, file, name, factor), recorded, partial=True)
-            if not any(name in fault.text for fault in verdict.faults):
+            if is_unseen(run, recorded, file, name, factor):
                 yield file, name
 
 
 def unseen(runs):
     """Which methods could be slower unseen, with their largest change between healthy runs."""
     run, found = next(run for run in runs if run.path.name == "h200x1"), {}
-    far = set(unseen_methods(run, runs, FAR_SLOWER))
-    for one in unseen_methods(run, runs):
-        file, method = one
+    for file, method in unseen_methods(run, runs):
         change = max((percent for (program, _, name, _), percent in bounds.read().known.items()
                       if (program, name) == (file.split(".")[0], method)), default=math.nan)
-        mark = f" ({FAR_SLOWER:g})" if one in far else ""
+        mark = f" ({FAR_SLOWER:g})" if is_unseen(run, runs, file, method, FAR_SLOWER) else ""
         found.setdefault(file, []).append(f"`{method}` {change:.0f}%{mark}")
     yield (f"Alone, each of these can be {SLOWER:g} times as slow and still count as healthy; those with "
            f"({FAR_SLOWER:g}) as many times. Percent: the largest change between healthy runs of either "
