@@ -87,8 +87,7 @@ def judge_timed(functions, works, wanted, architecture, listed):
         if len(lines) == work.longest.bit_length():
             exact = judge_exact(work, architecture, lines, listed)
             yield name, "exact", exact
-            stronger = passes_as(work, lines)
-            if stronger and exact.text != "not listed":
+            if exact.text != "not listed" and (stronger := passes_as(work, lines)):
                 yield name, "proof", Verdict(stronger, "-", f"FAIL: said is only {work.proof}")
     for name, repeats in kernels.timed if wanted is None else ():
         yield name, repeats, Verdict("-", "-", "FAIL: --machine-code does not name it")

@@ -231,7 +231,8 @@ def is_asking(call, code):
 
 
 def is_in_destructor(call, way):
-    """Where errors show in what comes next, if it matters to anything."""
+    """Where errors show in what comes next, if it matters to anything. That of what a shared_ptr
+    has may be inlined in _M_dispose()."""
     _, caller, frames = way
     return call in GIVING_BACK or any(
         "::~" in name or "_M_dispose()" in name for name, _ in (caller, *frames)) or (
