@@ -1,6 +1,8 @@
 """The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
 
 import re
+import signal
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -45,7 +47,11 @@ class Pictures:
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return
-        self.drawn = {path: draw(chart) for path, chart in charts.items() if chart.measured()}
+        measured = {path: chart for path, chart in charts.items() if chart.measured()}
+        # The terminal's Ctrl-C ends the report, which ends them.
+        with ProcessPoolExecutor(initializer=signal.signal,
+                                 initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
+            self.drawn = dict(zip(measured, pool.map(draw, measured.values())))
 
     def files(self):
         """path -> text or bytes; None: not to be there"""
