@@ -149,6 +149,8 @@ class Verdict:
 
     def _said(self, run):
         """What the programs warn of."""
+        self.capped = sum(is_capped(said) for output in run.files.values()
+                          for said in output.warnings())
         for tag, text in WARNED.items():
             files = [file for file, output in run.files.items()
                      if any(said.tag == tag and not is_capped(said) for said in output.warnings())]
@@ -302,6 +304,7 @@ def told(found, most=None):
     rows = sum(verdict.judged for verdict in verdicts)
     others = sum(verdict.not_judged for verdict in verdicts)
     stale = sorted({method for verdict in verdicts for method in verdict.stale})
+    capped = sum(verdict.capped for verdict in verdicts)
     lines, level = [], LEVELS.index("normal" if rows else "unknown")
     for what, verdict, more in reversed(found):  # a GPU tells more than the node
         faults = sorted([*more, *(verdict.faults if verdict else ())],
@@ -314,6 +317,7 @@ def told(found, most=None):
     return [*lines, f"{LEVELS[level]}: {rows:,} rows judged"
             + f", {others:,} not, for no recorded run has precise ones" * bool(others)
             + (f", or their code has changed since ({some_of(stale)})" if stale else "")
+            + f"; {capped:,} at an SM clock lowered for power, as on healthy nodes" * bool(capped)
             ], LEVELS[level]
 
 

@@ -1,6 +1,7 @@
 """Tests of advise.py on made-up rows, and its error on the recorded ones."""
 
 import itertools
+import os
 import re
 import subprocess
 import sys
@@ -49,6 +50,17 @@ class AdviseTest(unittest.TestCase):
     def advise(self, *arguments):
         return subprocess.run([ROOT / "scripts/advise.py", *map(str, arguments)],
                               capture_output=True, text=True)
+
+    def test_a_terminal_has_columns_one_below_the_other(self):
+        ours, theirs = os.openpty()
+        subprocess.run([ROOT / "scripts/advise.py", "--work", "5"], stdout=theirs, check=True)
+        os.close(theirs)
+        lines = os.read(ours, 65536).decode().splitlines()
+        os.close(ours)
+        head, *table = ([cell.start() for cell in re.finditer(r"\S+( \S+)*", line)]
+                        for line in lines if line[0] != "#")
+        self.assertGreater(len(table), 5)
+        self.assertEqual(table, [head] * len(table))
 
     def rows(self, *arguments):
         done = self.advise(*arguments)

@@ -302,6 +302,9 @@ class CheckTest(ScriptsTest):
         run = tsv.Run(ROOT / "results/h200x1")
         self.assertEqual([(key[2], key[3]) for key in self.not_recorded(run, tsv.Run(folder))],
                          [("implicit", "1")])
+        # Not lower than healthy GPUs go: a note.
+        path.write_text("\n".join(lines).replace("mhz=1005", "mhz=1780"))
+        self.assertRegex(self.check(folder, 0), "^normal: .*; [0-9]+ at an SM clock lowered for power")
 
     @staticmethod
     def not_recorded(run, other):
