@@ -16,6 +16,7 @@ import planted
 ERRORS = {"provided": "this MPI allows no threads but the one that calls it$",
           "MPI_Finalize": "MPI_Finalize failed$"}
 SECONDS = 600  # that anything is waited for
+TWO_NODES = "--host", "first:2,second:1"  # both are this one, by REMOTE_SHELL
 # Starts the program and outlives it: mpirun would end the others when one has ended. The process
 # ODD (a pattern) does something else first.
 WRAPPER = """#!/bin/sh
@@ -27,13 +28,17 @@ wait $!
 echo $? >"$NOTES/code.$OMPI_COMM_WORLD_RANK"
 for i in $(seq 9000); do [ -e "$NOTES/go" ] && exit 0; sleep 0.1; done
 """
-# A node's name in the place of a host to connect to. Each has a folder of its own: daemons that
-# make the same one at the same time fail.
+# In the place of ssh: it connects to no other node. Each has a folder of its own, as daemons that
+# make the same one at the same time fail, and a name of its own, where that can be.
 REMOTE_SHELL = """#!/bin/bash
-export TMPDIR=$TMPDIR/$1
+node=$1
+export TMPDIR=$TMPDIR/$node
 mkdir "$TMPDIR"
 shift
-exec bash -c "$*"
+for way in "unshare --uts" "unshare -Ur --uts" ""; do
+  $way true 2>/dev/null && break
+done
+exec $way bash -c "${way:+hostname $node; }$*"
 """
 
 
@@ -42,7 +47,7 @@ def environment(folder, **more):
     return dict(os.environ, LD_LIBRARY_PATH=str(planted.FOLDER),
                 OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                 OMPI_MCA_rmaps_base_oversubscribe="1", OMPI_MCA_mpi_yield_when_idle="1",
-                PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe",  # Open MPI 5
+                PRTE_MCA_rmaps_default_mapping_policy="slot:oversubscribe",  # Open MPI 5
                 # MPI leaks, and what a test preloads comes before the sanitizer.
                 ASAN_OPTIONS="detect_leaks=0:verify_asan_link_order=0",
                 TMPDIR=str(folder), STAND_IN="gpus=3 sms=4", **more)
@@ -50,7 +55,7 @@ def environment(folder, **more):
 
 def words(count, *arguments, program, stand_in=None):
     """A part of mpirun's command line: so many processes."""
-    planned = ["-x", f"STAND_IN=gpus=3 sms=4 {stand_in}"] if stand_in else []
+    planned = ["env", f"STAND_IN=gpus=3 sms=4 {stand_in}"] if stand_in else []
     return ["-np", str(count), *planned, *map(str, program[:-1]), str(planted.FOLDER / program[-1]),
             *arguments]
 
@@ -71,6 +76,9 @@ class Processes(unittest.TestCase):
     def setUp(self):
         self.notes = Path(tempfile.mkdtemp())
         self.addCleanup(shutil.rmtree, self.notes)
+        shell = str(self.script("shell", REMOTE_SHELL))
+        self.remote = {"OMPI_MCA_plm": "rsh", "OMPI_MCA_plm_rsh_agent": shell,
+                       "PRTE_MCA_plm": "ssh", "PRTE_MCA_plm_ssh_agent": shell}  # Open MPI 5
 
     def script(self, name, text):
         path = self.notes / name
@@ -78,15 +86,9 @@ class Processes(unittest.TestCase):
         path.chmod(0o755)
         return path
 
-    def two_nodes(self):
-        """Both are this one: mpirun reaches them by a shell that connects to no other."""
-        shell = self.script("shell", REMOTE_SHELL)
-        return ("-mca", "plm", "rsh", "-mca", "plm_rsh_agent", str(shell),
-                "--host", "first:2,second:1")
-
     def run_them(self, command, code, folder=None):
         done = subprocess.run(["mpirun", *command], timeout=SECONDS,
-                              env=environment(folder or self.notes),
+                              env=environment(folder or self.notes, **self.remote),
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
         self.assertEqual(done.returncode, code, done.stderr)
         return done
@@ -95,9 +97,8 @@ class Processes(unittest.TestCase):
         """A call fails in one process (its name: which times); the other two may wait for it."""
         def run(number, call, at):
             parts = [words(1, *arguments, program=(self.program,)) for _ in range(3)]
-            parts[number % 2][2:2] = [
-                "-x", f"FAIL_MPI={call} {at}",
-                "-x", f"LD_PRELOAD={planted.FOLDER / 'libfailing_mpi.so'}"]
+            parts[number % 2][2:2] = ["env", f"FAIL_MPI={call} {at}",
+                                      f"LD_PRELOAD={planted.FOLDER / 'libfailing_mpi.so'}"]
             folder = self.notes / str(number)
             folder.mkdir()
             done = self.run_them(together(*parts), 1, folder)
@@ -135,7 +136,7 @@ class Processes(unittest.TestCase):
             process = subprocess.Popen(
                 ["mpirun", *hosts, *words(3, *arguments, program=program, stand_in=stand_in)],
                 stdout=out, stderr=err,
-                env=environment(self.notes, NOTES=str(self.notes), ODD=str(odd), FIRST=first))
+                env=environment(self.notes, **self.remote, NOTES=str(self.notes), ODD=str(odd), FIRST=first))
         self.addCleanup(self.end, process)
         self.addCleanup((self.notes / "go").touch)
         self.wait_for(lambda: process.poll() is not None
