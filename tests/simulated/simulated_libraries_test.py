@@ -13,7 +13,7 @@ from pathlib import Path
 import at_once
 import planted
 import processes
-from processes import SECONDS, TWO_NODES, environment, together
+from processes import SECONDS, environment, together
 
 FOLDER = planted.FOLDER = Path(sys.argv.pop(1)).resolve()
 SHORT = ("--method", "mpi_launch,mpi_barrier", "--samples", "2")
@@ -65,7 +65,7 @@ class Libraries(processes.Processes):
         self.assertNotIn(" host=", done.stdout)
 
     def test_rows_of_two_nodes(self):
-        done = self.run_them([*TWO_NODES, *words(3, *SHORT, "--hosts")], 0)
+        done = self.run_them([*self.two_nodes(), *words(3, *SHORT, "--hosts")], 0)
         self.assertEqual(self.rows(done), [("mpi_barrier", "2", "3", "3", "nan"),
                                            ("mpi_launch", "2", "3", "3", "4")])
         places = re.findall(r"rank=(\d) node=(\d) index=(\d) .* host=\S+\]\n", done.stdout)
@@ -96,7 +96,7 @@ class Libraries(processes.Processes):
         self.assertRegex(done.stdout, r"# skipped\[does-not-fit holds=16\] peer_grid_sync .*blk=128 ")
 
     def test_own_barrier_needs_one_node(self):
-        done = self.run_them([*TWO_NODES, *words(3, *OWN)], 4)
+        done = self.run_them([*self.two_nodes(), *words(3, *OWN)], 4)
         self.check_error(re.sub("Libraries: warning: .*", "", done.stderr),
                          "asked for and not measured: peer_grid_sync .*: it joins the GPUs of")
         self.assertIn("# skipped[several-nodes] peer_grid_sync ", done.stdout)
@@ -248,10 +248,10 @@ class Libraries(processes.Processes):
         self.check_killed(2, long("peer_grid_sync"), "# library")
 
     def test_the_first_process_is_killed_on_two_nodes(self):
-        self.check_killed(0, LONG, "# library", *TWO_NODES)
+        self.check_killed(0, LONG, "# library", *self.two_nodes())
 
     def test_another_process_is_killed_on_two_nodes(self):
-        self.check_killed(2, LONG, "# library", *TWO_NODES)
+        self.check_killed(2, LONG, "# library", *self.two_nodes())
 
     def test_the_first_process_falls_silent(self):
         self.check_silent(0, LONG, "# library")

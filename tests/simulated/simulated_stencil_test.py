@@ -11,7 +11,7 @@ from pathlib import Path
 import at_once
 import planted
 import processes
-from processes import TWO_NODES, together
+from processes import together
 
 planted.FOLDER = Path(sys.argv.pop(1)).resolve()
 SMALL = ("--samples", "2", "--max-bytes", "140K")
@@ -81,7 +81,7 @@ class Stencil(processes.Processes):
         self.of(done, stats=["n", "med(step)", "ci95(step)", "clock", "set"])
 
     def test_rows_of_two_nodes(self):
-        done = self.run_them([*TWO_NODES, *words(3, *SMALL)], 0)
+        done = self.run_them([*self.two_nodes(), *words(3, *SMALL)], 0)
         self.check_rows(done, HERE - {*OWN}, "2")
         for method in OWN:
             self.assertIn(f"# skipped[several-nodes] {method} GPUcount=3: ", done.stdout)
@@ -164,7 +164,7 @@ class Stencil(processes.Processes):
         self.check_killed(2, long("peer_grid_sync"), "# process")
 
     def test_another_process_is_killed_on_two_nodes(self):
-        self.check_killed(2, long("mpi_send_recv"), "# process", *TWO_NODES)
+        self.check_killed(2, long("mpi_send_recv"), "# process", *self.two_nodes())
 
     def test_the_first_process_falls_silent(self):
         self.check_silent(0, long("peer_grid_sync"), "# process")
