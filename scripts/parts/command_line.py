@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, **options):
         super().__init__(allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
-                         epilog="Exit codes of all scripts: 2 also where Python is older than 3.9; "
+                         epilog="Exit codes of all scripts: 2 (check.py: 3) also where Python is older than 3.9; "
                          "129, 130, 143 ended by\nSIGHUP, SIGINT, SIGTERM.", **options)
 
     def parse_args(self):
