@@ -109,24 +109,28 @@ BRANCHES = ("BRA", "BRX", "CALL", "BSSY", "BSYNC", "WARPSYNC")  # and where warp
 LOCAL = ("LDL", "STL")
 
 
+def among(region, opcodes):
+    return [opcode for i in region for opcode in opcodes if i.opcode.startswith(opcode)]
+
+
+def between_reads(instructions, first, last):
+    """What takes a place between two of the reads of the clock."""
+    clocks = paths.clock_reads(instructions)
+    return counted([i for i in instructions
+                    if clocks[first].address < i.address < clocks[last].address])
+
+
 def judge_late(instructions, one):
     """Of late_kernel; `one`: the timed kernel of one operation. Between the reads of the clock,
     by CS2R and unconditional, are the same branches as there, or fewer, and few more
     instructions; accesses of local memory only if there are some there."""
-    def between(code, start, end):
-        return counted([i for i in code if start.address < i.address < end.address])
-
-    def among(region, opcodes):
-        return [opcode for i in region for opcode in opcodes if i.opcode.startswith(opcode)]
-
-    clocks, usual_clocks = paths.clock_reads(instructions), paths.clock_reads(one)
+    clocks = paths.clock_reads(instructions)
     # A late warp reads it, again in a loop, and then as all others.
     waits = [span for span in paths.loops(instructions)
              if paths.inside(clocks[:3], [span]) == clocks[1:2]]
     if len(clocks) < 4 or not waits:
         return Verdict("SR_CLOCK", str(len(clocks)), "FAIL: not read behind a wait, and at the end")
-    region = between(instructions, clocks[2], clocks[-1])
-    usual = between(one, usual_clocks[0], usual_clocks[-1])
+    region, usual = between_reads(instructions, 2, -1), between_reads(one, 0, -1)
     faults = []
     found, expected = among(region, BRANCHES), iter(among(usual, BRANCHES))
     if not all(opcode in expected for opcode in found):
