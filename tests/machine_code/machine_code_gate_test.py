@@ -19,7 +19,7 @@ import machine_code_test
 from machine_code import Instruction
 from machine_code_paths import clock_reads, read_too_early
 from machine_code_proofs import (
-    BRANCHES, ExpectedCode, LATE_SLACK, LOCAL, STRONGER, among, judge, judge_late, between_reads,
+    BRANCHES, ExpectedCode, LATE_SLACK, LOCAL, STRONGER, among, between_reads, judge, judge_late,
     needs_of, parts_of_barrier, passes_as)
 
 IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
