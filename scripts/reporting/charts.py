@@ -1,5 +1,6 @@
 """The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
 
+import os
 import re
 import signal
 from concurrent.futures import ProcessPoolExecutor
@@ -36,6 +37,19 @@ def lines_of_tsv(chart):
                          "!" * bool(estimate.remarks), estimate.where()))
 
 
+def side_by_side(function, values):
+    """Results of a function for each value, by a process for each CPU."""
+    try:
+        # The terminal's Ctrl-C ends this script, which ends them.
+        pool = ProcessPoolExecutor(max(1, min(len(values), os.cpu_count() or 1)),
+                                   initializer=signal.signal,
+                                   initargs=(signal.SIGINT, signal.SIG_IGN))
+    except (ImportError, NotImplementedError, OSError):  # no semaphores, as without /dev/shm
+        return map(function, values)
+    with pool:
+        return list(pool.map(function, values))
+
+
 class Pictures:
     """All charts as files. charts: {path without ending: Chart}; why: why there are no
     pictures, or ""."""
@@ -48,10 +62,7 @@ class Pictures:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return
         measured = {path: chart for path, chart in charts.items() if chart.measured()}
-        # The terminal's Ctrl-C ends the report, which ends them.
-        with ProcessPoolExecutor(initializer=signal.signal,
-                                 initargs=(signal.SIGINT, signal.SIG_IGN)) as pool:
-            self.drawn = dict(zip(measured, pool.map(draw, measured.values())))
+        self.drawn = dict(zip(measured, side_by_side(draw, list(measured.values()))))
 
     def files(self):
         """path -> text or bytes; None: not to be there"""
