@@ -90,10 +90,10 @@ def unseen(runs):
            f"({FAR_SLOWER:g}) as many times. Percent: the largest change between healthy runs of either "
            "toolkit. Where recorded runs differ far, a method with a small change is here, too.")
     yield ""
-    known = bounds.read().known.values()
-    wide = sum(bounds.MARGIN * percent > bounds.WIDE for percent in known)
-    yield (f"Rows of one workload alone: {wide} of {len(known)} groups in "
-           f"[bounds.tsv](../bounds.tsv) are so wide that {SLOWER:g} times goes unseen.")
-    yield ""
     yield from markdown_table(["File", "Methods"], 2, [
         [f"{file}.tsv", coded(", ".join(names))] for file, names in found.items()])
+    known = bounds.read().known.values()
+    wide = sum(bounds.MARGIN * percent > bounds.WIDE for percent in known)
+    yield ""
+    yield (f"Rows of one workload alone: {wide} of {len(known)} groups in "
+           f"[bounds.tsv](../bounds.tsv) are so wide that {SLOWER:g} times goes unseen.")

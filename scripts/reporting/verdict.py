@@ -42,8 +42,8 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 
 class Verdict:
     """faults: the gravest first; judged, not_judged: how many rows have a recorded one, and how many
-    none; stale: methods whose recorded rows are all stale. runs: those to compare with; rows,
-    lacking: of normal.judged() and .lacking()."""
+    none; capped: how many have a warning that is_capped(); stale: methods whose recorded rows are
+    all stale. runs: those to compare with; rows, lacking: of normal.judged() and .lacking()."""
 
     def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
                  as_is=False):
