@@ -13,9 +13,9 @@ namespace grid_barriers {
 /// or an addition, and of no wait; of each store, addition and wait.
 enum class Order { kNone, kFences, kReleaseAcquire };
 
-template <Order kOrder>
+template <Order kOrder, class CountType = unsigned long long>
 struct GpuMachine {
-  using Count = unsigned long long;
+  using Count = CountType;
 
   __device__ static unsigned thread() { return threadIdx.x; }
   __device__ static unsigned threads() { return blockDim.x; }
@@ -121,6 +121,25 @@ struct GpuMachine {
     } else {
       return Memory::load_relaxed(global(at));
     }
+  }
+};
+
+/// As Xiao and Feng published it (IPDPS 2010, Figure 5): a volatile counter of
+/// 32 bits, which a thread polls as if other GPUs changed it, too.
+struct XiaoFengMachine : GpuMachine<Order::kNone, unsigned> {
+  /// What the kernels before have counted. Ends this kernel, which may count
+  /// so many more, with an error where the counter might wrap around.
+  __device__ static unsigned load(const unsigned* at) {
+    constexpr unsigned kMostOfKernel = 1u << 24;
+    const unsigned counted = GpuMachine::load(at);
+    if (counted > ~kMostOfKernel) __trap();
+    return counted;
+  }
+  template <class Done>
+  __device__ static void wait(const unsigned* at, Done done) {
+    syncbench::poll_or_trap([at, done] {
+      return done(peer_grid::global::System::load_relaxed(global(at)));
+    });
   }
 };
 

@@ -17,10 +17,9 @@ namespace syncbench {
 using grid_barriers::GpuMachine;
 using grid_barriers::Order;
 
-template <template <class> class Protocol, Order kOrder>
+template <template <class> class Protocol, class Machine>
 class GridBarrier {
  public:
-  using Machine = GpuMachine<kOrder>;
   using End = EndOf<GridBarrier, unsigned*>;
   __device__ explicit GridBarrier(const End& end) : protocol_(end.memory) {
     protocol_.learn(Machine());
@@ -45,14 +44,14 @@ class GridOrderTest {
 
   int run() {
     using namespace grid_barriers;
-    check<Lock, Order::kNone>("xiao_feng_lock");
+    check<Lock, XiaoFengMachine>("xiao_feng_lock");
     int failures = check<Lock>("xiao_feng_lock_ordered");
-    check<Flags, Order::kNone>("xiao_feng_flags");
+    check<Flags, GpuMachine<Order::kNone>>("xiao_feng_flags");
     failures += check<Flags>("xiao_feng_flags_ordered") +
                 check<RaisedFlagBarrier>("sorensen_flags");
-    check<RaisedFlagBarrier, Order::kFences>(
+    check<RaisedFlagBarrier, GpuMachine<Order::kFences>>(
         "sorensen_flags in the order of cub::GridBarrier");
-    check<SenseBarrier, Order::kFences>("sense_reversing");
+    check<SenseBarrier, GpuMachine<Order::kFences>>("sense_reversing");
     failures += check<SenseBarrier>("sense_reversing_ordered");
     if (gpus_[0].major >= 9) {
       failures += check<ClusterFirstBarrier>("cluster_first", 2);
@@ -63,7 +62,7 @@ class GridOrderTest {
  private:
   /// 1 where a word was stale.
   template <template <class> class Protocol,
-            Order kOrder = Order::kReleaseAcquire>
+            class Machine = GpuMachine<Order::kReleaseAcquire>>
   int check(const char* name, int cluster = 0) {
     unsigned long long stale = 0;
     for (const Shape& shape : {Shape{sms_, 64, rounds_}, Shape{2, 33, rounds_},
@@ -73,12 +72,12 @@ class GridOrderTest {
       // Of clusters a cooperative launch holds fewer.
       if (cluster > 0 && shape.blocks > 2 * sms_) continue;
       DeviceBuffer<unsigned> words(
-          gpus_[0].index, Protocol<GpuMachine<kOrder>>::words(shape.blocks));
+          gpus_[0].index, Protocol<Machine>::words(shape.blocks));
       words.set_to_zero();
       stale += count_stale(
           gpus_, {shape},
           [&](int, int) {
-            return typename GridBarrier<Protocol, kOrder>::End{words.get()};
+            return typename GridBarrier<Protocol, Machine>::End{words.get()};
           },
           [cluster](const std::vector<Gpu>& gpus, const CallsOfRanks& calls) {
             const Stream stream(gpus[0].index);

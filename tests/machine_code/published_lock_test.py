@@ -2,11 +2,11 @@
 
 usage: published_lock_test.py NVCC HOST_COMPILER BENCHMARKINTERSM
 
-xiao_feng_lock, against Figure 5 of Xiao and Feng, IPDPS 2010, with a counter of 64 bits, which does
-not wrap around, polled at the scope of the GPU: what it has of memory and barriers, in this order,
-of every architecture in the executable. The row has one barrier more, before thread 0 arrives, and
-its poll may stand there twice: the first and all others. Figures with another addition, poll or
-order have to differ. Exit codes: 0 the same; 1 not; 77 no disassembler, or no code to judge.
+xiao_feng_lock, against Figure 5 of Xiao and Feng, IPDPS 2010: what it has of memory and barriers,
+in this order, of every architecture in the executable. The row has one barrier more, before thread
+0 arrives, and its poll may stand there twice: the first and all others. Figures with another
+addition, poll or order have to differ. Exit codes: 0 the same; 1 not; 77 no disassembler, or no
+code to judge.
 """
 import os
 import re
@@ -19,35 +19,32 @@ import machine_code
 import machine_code_paths
 import machine_code_test
 
-FIGURE = """typedef unsigned long long Count;
-__device__ Count g_mutex;
-__device__ Count poll() {
-  Count count;
-  asm volatile("ld.relaxed.gpu.global.u64 %0, [g_mutex];" : "=l"(count) :: "memory");
-  return count;
-}
-__device__ void __gpu_sync(Count goalVal) {
+FIGURE = """__device__ volatile int g_mutex;
+__device__ void __gpu_sync(int goalVal) {
   int tid_in_block = threadIdx.x * blockDim.y + threadIdx.y;
   if (tid_in_block == 0) {
-    atomicAdd(&g_mutex, 1);
-    while (poll() != goalVal) {
+    atomicAdd((int*)&g_mutex, 1);
+    while (g_mutex != goalVal) {
     }
   }
   __syncthreads();
 }
 __global__ void barriers(int rounds) {
-  for (int round = 1; round <= rounds; ++round) __gpu_sync((Count)round * gridDim.x);
+  for (int round = 1; round <= rounds; ++round) __gpu_sync(round * gridDim.x);
 }
 """
-ADDITION, POLL = "atomicAdd(&g_mutex, 1)", "poll() != goalVal"
+ADDITION, POLL = "atomicAdd((int*)&g_mutex, 1)", "g_mutex != goalVal"
 OTHERS = {  # what the row may not do
-    "an addition that answers": (ADDITION, f"goalVal += {ADDITION} == ~0ull"),
-    "an addition of 32 bits": (ADDITION, "atomicAdd((int*)&g_mutex, 1)"),
-    "an addition for all GPUs": (ADDITION, "atomicAdd_system(&g_mutex, 1)"),
-    "a maximum": (ADDITION, "atomicMax(&g_mutex, goalVal)"),
+    "an addition that answers": (ADDITION, f"goalVal += {ADDITION} == -1"),
+    "an addition of 64 bits": (ADDITION, ADDITION.replace("int", "unsigned long long")),
+    "polls of 64 bits": ("volatile int", "volatile long long"),
+    "an addition for all GPUs": (ADDITION, ADDITION.replace("Add", "Add_system")),
+    "a maximum": (ADDITION, "atomicMax((int*)&g_mutex, goalVal)"),
     "a release": (ADDITION, f"__threadfence(); {ADDITION}"),
     "an acquire": (ADDITION, f"{ADDITION}; while ({POLL}) {{}} __threadfence()"),
-    "polls for all GPUs": (POLL, "*(volatile Count*)&g_mutex != goalVal"),
+    "polls for one GPU": (POLL, """({ int count;
+      asm volatile("ld.relaxed.gpu.global.s32 %0, [g_mutex];" : "=r"(count) :: "memory");
+      count; }) != goalVal"""),
     "one look": (f"while ({POLL})", "if (false)")}
 OF_MEMORY = r"LD(?!CU?\b|L\b)|ST(?!L\b)|ATOM|RED|BAR|MEMBAR|ERRBAR|CGAERRBAR|CCTL|FENCE"
 

@@ -19,6 +19,7 @@ namespace syncbench::explicit_barrier {
 
 using grid_barriers::GpuMachine;
 using grid_barriers::Order;
+using grid_barriers::XiaoFengMachine;
 
 constexpr const char* kWithoutOrder =
     "as published; it does not order memory: a thread may read what another "
@@ -57,11 +58,10 @@ struct OfLiterature : Method {
 };
 
 /// An arrival is an addition.
-template <Order kOrder>
+template <class Machine>
 struct XiaoFengLock
-    : OfLiterature<grid_barriers::LockBarrier<GpuMachine<kOrder>>,
-                   GpuMachine<kOrder>> {
-  static constexpr bool kOrdered = kOrder == Order::kReleaseAcquire;
+    : OfLiterature<grid_barriers::LockBarrier<Machine>, Machine> {
+  static constexpr bool kOrdered = !std::is_same_v<Machine, XiaoFengMachine>;
   static constexpr void describe(About& about) {
     XiaoFengLock::OfLiterature::describe(about);
     about.barrier(Scope::kGrid,
@@ -238,13 +238,13 @@ std::vector<MethodInfo> missing_grid_methods() {
 std::vector<MethodEntry> list_grid_barriers() {
   constexpr Order kNone = Order::kNone, kFences = Order::kFences,
                   kBoth = Order::kReleaseAcquire;
-  return entries<XiaoFengLock<kNone>, XiaoFengLock<kBoth>,
-                 GridBarrierInUse<XiaoFengLock<kBoth>>, XiaoFengFlags<kNone>,
-                 XiaoFengFlags<kBoth>, GridBarrierInUse<XiaoFengFlags<kBoth>>,
-                 SorensenFlags, GridBarrierInUse<SorensenFlags>,
-                 SenseReversing<kFences>, SenseReversing<kBoth>,
-                 GridBarrierInUse<SenseReversing<kBoth>>, ClusterFirst,
-                 GridBarrierInUse<ClusterFirst>
+  return entries<XiaoFengLock<XiaoFengMachine>, XiaoFengLock<GpuMachine<kBoth>>,
+                 GridBarrierInUse<XiaoFengLock<GpuMachine<kBoth>>>,
+                 XiaoFengFlags<kNone>, XiaoFengFlags<kBoth>,
+                 GridBarrierInUse<XiaoFengFlags<kBoth>>, SorensenFlags,
+                 GridBarrierInUse<SorensenFlags>, SenseReversing<kFences>,
+                 SenseReversing<kBoth>, GridBarrierInUse<SenseReversing<kBoth>>,
+                 ClusterFirst, GridBarrierInUse<ClusterFirst>
 #ifdef SYNCBENCH_HAS_CUB_GRID_BARRIER
                  ,
                  CubGridBarrier<false>, CubGridBarrier<true>
