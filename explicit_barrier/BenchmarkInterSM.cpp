@@ -390,7 +390,7 @@ ProgramInfo program_info(BlocksPerSm& blocks_per_sm) {
       "the\n"
       "difference of two kernels that synchronize basicrep and moredrep times.";
   info.takes_gpu_count = true;
-  info.default_samples = 60;
+  info.default_samples = 30;
   info.counted +=
       ", a few more where the same number comes from each of several places "
       "in memory or processes";
