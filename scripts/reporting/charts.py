@@ -1,9 +1,6 @@
 """The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
 
-import os
 import re
-import signal
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -37,19 +34,6 @@ def lines_of_tsv(chart):
                          "!" * bool(estimate.remarks), estimate.where()))
 
 
-def side_by_side(function, values):
-    """Results of a function for each value, by a process for each CPU."""
-    try:
-        # The terminal's Ctrl-C ends this script, which ends them.
-        pool = ProcessPoolExecutor(max(1, min(len(values), os.cpu_count() or 1)),
-                                   initializer=signal.signal,
-                                   initargs=(signal.SIGINT, signal.SIG_IGN))
-    except (ImportError, NotImplementedError, OSError):  # no semaphores, as without /dev/shm
-        return map(function, values)
-    with pool:
-        return list(pool.map(function, values))
-
-
 class Pictures:
     """All charts as files. charts: {path without ending: Chart}; why: why there are no
     pictures, or ""."""
@@ -61,8 +45,7 @@ class Pictures:
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return
-        measured = {path: chart for path, chart in charts.items() if chart.measured()}
-        self.drawn = dict(zip(measured, side_by_side(draw, list(measured.values()))))
+        self.drawn = {path: draw(chart) for path, chart in charts.items() if chart.measured()}
 
     def files(self):
         """path -> text or bytes; None: not to be there"""

@@ -249,6 +249,8 @@ def draw(chart):
     drawn, png, pdf = io.BytesIO(), io.BytesIO(), io.BytesIO()
     with settings():
         picture = picture_of(chart)
+        picture.draw_without_rendering()  # places all once, for both files
+        picture.set_layout_engine("none")
         picture.savefig(drawn, format="png", dpi=DOTS_PER_INCH)
         picture.savefig(pdf, format="pdf", metadata={
             "CreationDate": None, "Creator": None, "Producer": None})
