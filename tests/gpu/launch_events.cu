@@ -151,6 +151,7 @@ class Chains {
 int run(bool several) {
   if (launches_wait_for_kernels()) return kSkipped;
   std::vector<Gpu> gpus = find_gpus();
+  gpus.resize(1);
   prepare_gpus(gpus);
   std::puts("way\tstoring\tblk\tthrd\tns");
   for (const bool storing : {false, true}) {
