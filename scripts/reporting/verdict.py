@@ -317,7 +317,7 @@ def told(found, most=None):
     return [*lines, f"{LEVELS[level]}: {rows:,} rows judged"
             + f", {others:,} not, for no recorded run has precise ones" * bool(others)
             + (f", or their code has changed since ({some_of(stale)})" if stale else "")
-            + f"; {capped:,} at an SM clock lowered for power, as on healthy nodes" * bool(capped)
+            + f"; warnings of an SM clock lowered for power: {capped:,}" * bool(capped)
             ], LEVELS[level]
 
 
@@ -381,7 +381,7 @@ def some_of(methods):
 
 
 def is_capped(said):
-    """Whether a warning is of a clock that the driver lowered for power, as on healthy machines."""
+    """Whether a warning is of a clock that the driver lowered for power, and not far."""
     return said.values.get("reasons") == CAPPED and (
         said.number("mhz") >= CAPPED_TO * said.number("full"))
 

@@ -23,7 +23,7 @@ from reporting.bounds import GROUP_NAMES as NAMES, group_of
 from reporting.verdict import Verdict
 
 TIME = re.compile(r"(m|s|med|ci95)\((?!clk)")
-CAPPED = r"; [1-9]\d* at an SM clock lowered for power, as on healthy nodes\n$"
+CAPPED = r"; warnings of an SM clock lowered for power: [1-9]\d*\n$"
 
 
 @functools.lru_cache(maxsize=None)
