@@ -71,8 +71,8 @@ class GridOrderTest {
                                Shape{16 * sms_, 64, rounds_ / 10}}) {
       // Of clusters a cooperative launch holds fewer.
       if (cluster > 0 && shape.blocks > 2 * sms_) continue;
-      DeviceBuffer<unsigned> words(
-          gpus_[0].index, Protocol<Machine>::words(shape.blocks));
+      DeviceBuffer<unsigned> words(gpus_[0].index,
+                                   Protocol<Machine>::words(shape.blocks));
       words.set_to_zero();
       stale += count_stale(
           gpus_, {shape},
