@@ -245,30 +245,6 @@ class PagesTest(unittest.TestCase):
                  for line in to_change(page, (ROOT / page).read_text())]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
-    def test_what_is_wrong_is_told(self):
-        """Each in one line; what is code, a table or a rendered part says nothing wrong."""
-        part = "<!-- runs.sample: x -->\n\n| 985.77 |\n\n<!-- runs.sample end -->\n"
-        for text, line, what in (
-                (f"# A\n\nShort.\nThis has words{39 * ' and'}.\n", 4, "a sentence of 42 words"),
-                (f"It has{24 * ' ten'}.\n", 1, "26.0 words a sentence on average"),
-                ("| a |\n| --- |\n| Trials |\n", 3, 'has "sample"'),
-                ("See\n[this](gone.md).\n", 2, "the link gone.md leads nowhere"),
-                ("[this](#gone)\n\n## There\n", 1, "its headings are there"),
-                ("It took 1.1\nus.\n", 1, '"1.1 us": no row says it'),
-                ("It takes two minutes.\n", 1, "no row says it"),
-                (part + "3% more\n", 6, "no row says it"),
-                ("| a |\n| --- |\n| 985.77 ± 0.91 |\n", 3, "no row says it")):
-            found = to_change("README.md", text)
-            self.assertEqual([one.partition(": ")[0] for one in found], [f"README.md:{line}"], found)
-            self.assertIn(what, found[0])
-        for text in (part, f"```\n{50 * 'word '}\n```\n", "Text:\n\n    datapoint of 5 ms\n",
-                     f"| {50 * 'word '}|\n", "Say `datapoint`, `--for 3 s`.\n",
-                     "See [this](README.md). It is [here](#a-b_c).\n\n## A, `b_c`\n"):
-            self.assertEqual(to_change("README.md", text), [], text)
-        for source in ('CannotMeasure(\n"new x=" + y, "z")', 'run_.warn({}, {"new a=" + b, c});',
-                       'Remark{"new",\n "why"}', 'return {"new percent=" + x,'):
-            self.assertEqual(tags_in(source), {"new"}, source)
-
     def test_every_tag_is_on_the_page(self):
         options = set(re.findall(r"`--([a-z]+-[a-z-]+)", (ROOT / "docs/run.md").read_text()))
         page = (ROOT / "docs/read.md").read_text().split("\n## Comments about rows\n")[1].split("\n## ")[0]
