@@ -9,7 +9,6 @@ import unittest
 from urllib.parse import unquote
 
 from html_page import Page
-from made_up_rows import ENVIRONMENT, GRID, section
 from scripts_support import ROOT, ScriptsTest
 
 try:
@@ -20,7 +19,7 @@ except ImportError as error:
     sys.exit(77)
 
 from parts import tsv
-from reporting import chart_study, charts
+from reporting import charts
 from reporting.study import Study
 
 PAGE = 5e6  # bytes that a report.html may have
@@ -124,37 +123,6 @@ class PicturesTest(ScriptsTest):
             row = section.find(method="grid_sync", thrd=columns[int(x)],
                                blk=str(132 * int(rows[int(y)])))
             self.assertLess(abs(float(text) * 1e3 / float(row["m(avginstru)"]) - 1), 0.006)
-
-    def test_extremes(self):
-        """A single cell; all counts of GPUs that Figure 8 has."""
-        one = section("grid latency", GRID, "grid_sync 1 1 9 132 32 1000.0 9.0 1 1.0")
-        several = section("multi-GPU latency", GRID, *(
-            f"{method} {gpus} 1 9 {132 * blocks} {threads} {gpus * blocks}.0 9.0 1 1.0"
-            for method in ("multi_grid_sync", "peer_grid_sync") for gpus in range(1, 9)
-            for blocks in (1, 2, 4, 8, 16, 32) for threads in (32, 64, 128, 256, 512, 1024)))
-        eight = ENVIRONMENT.replace("gpu_count\t2", "gpu_count\t8")
-        for text, make in ((one, chart_study.figure_5),
-                           (several, chart_study.figure_8)):
-            chart = make(tsv.Run(self.write_run(self.folder / "run", {
-                "BenchmarkInterSM": text, "environment": eight}, only=True)), Study())
-            with draw.settings():
-                self.check_texts(draw.picture_of(chart), chart.name)
-                self.check_png(draw.draw(chart)["png"])
-
-    def test_what_marks_mean_stands_in_the_picture(self):
-        """Where the run warns of a value that is shown, and nowhere else."""
-        for name, said in (("figure_9", draw.OPEN), ("figure_8", "!: the run warns"),
-                           ("barriers", draw.OPEN)):
-            for warned in (True, False):
-                run = tsv.Run(ROOT / "results" / "h200x2")
-                chart, = (chart for chart in charts.charts_of(run, Study()) if chart.name == name)
-                for place, estimate in enumerate(chart.estimates()):
-                    estimate.remarks = ["noise"] * (warned and place == 0)
-                with draw.settings():
-                    picture = draw.picture_of(chart)
-                    self.check_texts(picture, name)
-                texts = " ".join(text.get_text() for text in picture.findobj(Text))
-                self.assertEqual(said in texts, warned, name)
 
     def test_error_bars_and_marks(self):
         run = tsv.Run(ROOT / "results" / "h200x2")
