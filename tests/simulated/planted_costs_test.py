@@ -285,23 +285,10 @@ RUNS.update({
               dict(drift=0.005))})
 STUDY = ["--method", "traditional_launch,cooperative_launch,multi_cooperative_launch,"
                      "single_omp_traditional_launch"]
-# Of processes that draw levels, of noisy hosts, of noisy kernels.
-SEEDS, HOSTS, NOISES = range(1, 7), range(1, 5), range(1, 3)
+NOISES = range(1, 3)  # seeds
 for seed in NOISES:
-    RUNS[f"outliers{seed}"] = ("BenchmarkInterSM", [
-        "1", "--stats", "--samples", "9", "--blocks-per-sm", "1,2,4,8,16",
-        "--method", "grid_sync,peer_grid_sync"], dict(outliers=0.001, seed=seed))
     RUNS[f"noisy_implicit{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME, *STUDY],
                                      dict(noise=0.002, seed=seed))
-for seed in HOSTS:
-    RUNS[f"host{seed}"] = ("ImplicitBarrier", ["1", "--processes", "3", *SOME, "--method",
-                                               "traditional_launch,cooperative_launch"],
-                           dict(host_noise=0.05, seed=seed))
-for seed in SEEDS:
-    RUNS[f"drawn{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME, *STUDY],
-                            dict(process_spread=0.1, noise=0.0005, seed=seed, sms=3,
-                                 call_traditional=300, call_cooperative=300,
-                                 call_multi_device=300))
 
 
 class RowsOfBarriers(RowChecks):
@@ -472,29 +459,6 @@ class Disturbed(RowsOfBarriers):
         self.covered(row[:3] for row in rows)
         self.spread(pairs, 7)
 
-    def test_processes_that_draw_levels(self):
-        # Samples of one process are alike: an interval of all of them is too narrow.
-        rows, narrow = [], 0
-        for seed in SEEDS:
-            for value, mean, width, s, row in [
-                    *self.quantities(f"drawn{seed}", "ovh", lambda t, _: t != "streams"),
-                    *self.quantities(f"drawn{seed}", "addl", lambda t, _: t == "null kernel")]:
-                if "omp" in row["method"]:
-                    continue  # it has no gaps
-                rows.append((value, mean, width))
-                narrow += abs(mean - value) > STUDENT[9] * s / math.sqrt(int(row["n"]))
-        self.covered(rows)
-        self.assertGreater(narrow, 0.07 * len(rows))
-
-    def test_noise_of_the_host(self):
-        # Null kernels end sooner than the host launches them.
-        rows = [found for seed in HOSTS for found in self.quantities(
-            f"host{seed}", "addl", lambda _, row: row.get("idea(wkld)", "0") == "0")]
-        self.covered(row[:3] for row in rows)
-        # Calls are evenly spread: their standard deviation is the greatest by sqrt(3).
-        self.spread([(s, 0.05 / math.sqrt(3) * Launches(PLANTED, row).call * math.sqrt(129) / 127)
-                     for _, _, _, s, row in rows], 5)
-
     def test_drift_meets_both_lengths(self):
         # How late a length was sampled, in the mean: its total says so.
         run = of("drift")
@@ -516,29 +480,6 @@ class Disturbed(RowsOfBarriers):
             self.assertAlmostEqual(float(row["m(avginstru)"]) / planted, 1, delta=drift * pair)
             before = times[1]
             NUMBERS["rows"] += 1
-
-    def test_outliers(self):
-        # None is dropped: totals grow by what outliers take in the mean. Medians do not.
-        rows, more, launches = [], 0, 0
-        for seed in NOISES:
-            for value, mean, width, _, row in self.quantities(f"outliers{seed}", "avginstru"):
-                rows.append((value, mean, width, float(row["med(avginstru)"])))
-                for quantity in ("basic_ttl", "more_ttl"):
-                    planted = expect_inter({**PLANTED, **costs_of_methods()}, row)[quantity][0]
-                    count = int(row["launches"]) * int(row["n"])
-                    more += count * (float(row[f"m({quantity})"]) - planted)
-                    launches += count
-        NUMBERS["test_outliers"] = f"{more / launches:.0f} of {0.001 * 1e5:.0f} ns a launch"
-        self.assertAlmostEqual(more / launches, 0.001 * 1e5,
-                               delta=3e5 * math.sqrt(0.001 / launches))
-        off = statistics.mean(abs(median - value) for value, _, _, median in rows)
-        apart = statistics.mean(abs(mean - value) for value, mean, *_ in rows)
-        self.assertLess(off, 0.25 * apart)
-        # They are rare and far away, unlike what Student's t is for.
-        inside = sum(abs(mean - value) <= width + 0.01 for value, mean, width, _ in rows)
-        NUMBERS["test_outliers, intervals"] = f"{inside} of {len(rows)}"
-        self.assertGreaterEqual(inside, 0.9 * len(rows))
-
 
 if __name__ == "__main__":
     sys.exit(planted.main(__doc__))
