@@ -1,7 +1,7 @@
 """The style of the pages: sentences, words, links. It says in which line to change what.
 
 usage: pages_test.py             all tests
-       pages_test.py PAGE...     only what is to be changed in these pages, and their means
+       pages_test.py PAGE...     only what is to be changed in these pages
 """
 
 import re
@@ -15,7 +15,6 @@ from pages import write_pages
 from parts import tsv
 
 LONGEST_SENTENCE = 30  # words
-LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 900}  # of all that stands there, as `wc -w` counts
 GLOSSARY = "CONTRIBUTING.md"
 # A number with a unit, or alone in a cell, comes from recorded rows. All others stand in this
@@ -90,11 +89,6 @@ def sentences(text):
                 first = place
 
 
-def mean_of(text):
-    counts = [len(words) for _, words in sentences(text) if words]
-    return sum(counts) / len(counts) if counts else 0
-
-
 def glossary():
     """(words not to be used, the word in place of them), and the lines that they stand in."""
     instead, lines = [], set()
@@ -165,11 +159,6 @@ def bad_style(page, text):
         if len(words) > LONGEST_SENTENCE:
             yield number, (f"a sentence of {len(words)} words (\"{' '.join(words[:6])} ...\"); "
                            f"write two, of at most {LONGEST_SENTENCE}")
-    if mean_of(text) > LONGEST_MEAN:
-        longest = sorted(sentences(text), key=lambda one: -len(one[1]))[:5]
-        yield longest[0][0], (f"{mean_of(text):.1f} words a sentence on average; write at most "
-                              f"{LONGEST_MEAN}: begin with the sentences of lines "
-                              f"{', '.join(str(number) for number, _ in longest)}")
     own = glossary()[1] if page == GLOSSARY else ()
     for number, line in prose(text):
         for what in wrong_words(line) if number not in own else ():
@@ -296,7 +285,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         for name in sys.argv[1:]:
             content = (ROOT / name).read_text()
-            print("\n".join([*to_change(name, content), f"{name}: {len(content.split())} words, "
-                             f"{mean_of(content):.1f} a sentence"]))
+            print("\n".join([*to_change(name, content), f"{name}: {len(content.split())} words"]))
     else:
         unittest.main()
