@@ -401,19 +401,6 @@ class CheckTest(ScriptsTest):
         self.assertIn("look: 2 GPUs were used, 1 are named", self.check(with_heads(
             run, r"\n# gpu\[index=1 [^\n]*", "", ["BenchmarkInterSM"]), 1))
 
-    def test_fewer_shapes_of_some_methods(self):
-        """As check.py measures them."""
-        wanted = {"BenchmarkIntraSM": ("blocksync", "cluster_sync"),
-                  "BenchmarkInterSM": ("grid_sync",), "Reduction": ("read_limit",)}
-
-        def change(program, _section, cells):
-            if (cells["method"] not in wanted.get(program, ()) or cells.get("type") == "double"
-                    or program == "BenchmarkInterSM" and cells["blk"] not in ("132", "528")):
-                cells.clear()
-        for name in ("h200x1", "h200x2"):
-            self.assertRegex(self.check(changed_run(name, change, methods="some"), 0),
-                             r"^normal: [1-9]\d+ rows judged(" + CAPPED + r"|\n$)")
-
     def test_another_toolkit(self):
         """Only what no toolkit moves is judged."""
         for method, title, code in (("blocksync", "block latency", 4),
