@@ -11,12 +11,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from parts import tsv
-from reporting.steps_model import LADDER, ROUNDS
+from reporting.steps_model import LADDER
 
 HEADER = "method GPUCount rep blk thrd idea(wkld) reads m(step) s(step) m(seam) s(seam) n med(step)"
 GPU = '# gpu[index=0 name="Made up" sms=256]'
-ROUNDS_HEADER = "method GPUCount blk thrd idea(wkld) med(turns)"
-BARRIER_HEADER = "method GPUcount blk thrd med(avginstru)"
 
 
 def planted(pace, seams):
@@ -34,16 +32,11 @@ class AdviseTest(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.file = Path(temporary.name) / "ImplicitBarrier.tsv"
 
-    def write(self, rows, title=LADDER, header=HEADER, name="ImplicitBarrier.tsv"):
-        self.write_sections(name, (title, header, list(rows)))
-
-    def write_sections(self, name, *sections):
-        """sections: (title, header, rows) each"""
-        lines = [GPU]
-        for title, header, rows in sections:
-            lines += [f"# {title}", *("\t".join(map(str, row)) for row in (header.split(), *rows))]
-        (self.file.parent / name).write_text("\n".join(
-            [*lines, f"# end[rows={sum(len(rows) for *_, rows in sections)}]", ""]))
+    def write(self, rows):
+        rows = list(rows)
+        self.file.write_text("\n".join([
+            GPU, f"# {LADDER}", *("\t".join(map(str, row)) for row in (HEADER.split(), *rows)),
+            f"# end[rows={len(rows)}]", ""]))
 
     def advise(self, *arguments):
         return subprocess.run([ROOT / "scripts/advise.py", *map(str, arguments)],
@@ -81,39 +74,6 @@ class AdviseTest(unittest.TestCase):
         # Steps without work come as fast as the host launches.
         _, rows = self.rows("--work", 0, self.file, "--blocks", 1)
         self.assertEqual([row["us(step)"] for row in rows], ["3.00", "6.00"])
-
-    def test_barriers_of_other_shapes(self):
-        self.write(planted(3000, {1: 1000, 256: 3000}))
-        self.write([("grid_sync", 1, 256 * per_sm, threads, cost) for per_sm, threads, cost in (
-            (1, 256, 1000), (4, 64, 1700))], "grid latency", "method GPUcount blk thrd med(avginstru)",
-            "BenchmarkInterSM.tsv")
-        for blocks, threads, step in ((1024, 64, 5.7), (800, 50, 5.7), (256, 256, 5.0)):
-            comments, rows = self.rows("--work", 2, "--blocks", blocks, "--threads", threads,
-                                       self.file.parent)
-            self.assertEqual([(row["way"], float(row["us(step)"])) for row in rows],
-                             sorted([("steps_grid_sync", step), ("traditional_launch", 8.0)],
-                                    key=lambda way: way[1]))
-            self.assertEqual(sum("not measured in this shape" in line for line in comments), threads != 256)
-        _, rows = self.rows("--work", 2, "--blocks", 1024, self.file.parent)
-        self.assertEqual([row["way"] for row in rows], ["traditional_launch"])
-
-    def test_several_gpus(self):
-        self.write([("events_to_all", 2, 256, 1024, 10000, 4000)], ROUNDS, ROUNDS_HEADER)
-        self.write([("peer_grid_sync", 2, 256, 256, 2000)], "multi-GPU latency", BARRIER_HEADER,
-                   "BenchmarkInterSM.tsv")
-        comments, rows = self.rows("--work", 20, "--gpus", 2, self.file.parent)
-        self.assertEqual([(row["way"], row["us(step)"]) for row in rows],
-                         [("peer_grid_sync", "22.00"), ("events_to_all", "24.00")])
-        self.assertIn("# extrapolated from rows of 10 us of work: events_to_all", comments)
-        self.assertTrue(any("in turn" in line for line in comments))
-        self.assertTrue(any("not measured in this shape" in line for line in comments))
-        # No row says how fast the host queues launches of less work.
-        comments, (row,) = self.rows("--work", 5, "--gpus", 2, self.file.parent)
-        self.assertEqual(row["way"], "peer_grid_sync")
-        self.assertIn("# measured only at 10 us of work: events_to_all", comments)
-        self.assertIn("the only way with rows", comments[0])
-        self.assertFalse(any("in turn" in line or "not measured in this shape" in line
-                             for line in comments), comments)
 
     def test_interval_is_of_what_is_not_work(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))
