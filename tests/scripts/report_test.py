@@ -1,11 +1,12 @@
 """Tests of report.py as a whole, on recorded and on made-up folders."""
 
+import re
 import shutil
 import unittest
 
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
-from report_support import NO_SUMS, ReportCase
+from report_support import NO_SUMS, ReportCase, copy_of
 from scripts_support import ROOT
 
 from reporting.sheets import coded, literal  # scripts_support has put scripts/ on the path
@@ -21,7 +22,33 @@ NAMES = {
     "peer_grid_sync": "peer_grid_sync", "C:\\x": r"C:\\x"}
 
 
+def with_times(text, cell):
+    """The same output with this mean and median in every row."""
+    lines, places = [], ()
+    for line in text.splitlines():
+        cells = line.split("\t")
+        if cells[0] == "method":
+            places = [place for place, name in enumerate(cells) if re.match(r"(m|med)\(", name)]
+        elif len(cells) > 1:
+            cells = [cell if place in places else old for place, old in enumerate(cells)]
+        lines.append("\t".join(cells))
+    return "\n".join(lines) + "\n"
+
+
 class ReportTest(ReportCase):
+    def test_times_that_cannot_be(self):
+        """They are shown, or said to be so: no traceback."""
+        recorded = ROOT / "results/h200x1"
+        run = copy_of("h200x1", self.folder / "run")
+        for cell in ("0.000", "nan"):
+            for path in recorded.glob("[A-Z]*.tsv"):
+                (run / path.name).write_text(with_times(path.read_text(), cell))
+            self.report(run)
+            for script, *folders in (("summary.py", run), ("compare.py", recorded, run)):
+                done = self.script(script, *folders)
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                self.assertNotIn("Traceback", done.stderr)
+
     def test_tables_of_other_rows_are_removed(self):
         run, table = self.write_run(self.folder / "few"), self.out / "tables/few/table_6.tex"
         for changes in ({}, {"Reduction": None}):
