@@ -274,16 +274,6 @@ class Warned(unittest.TestCase):
             self.assertEqual(row["line"], "64")
             self.assertAlmostEqual(float(row["loop(ave_cycle)"]), twice - 5, delta=0.02)
 
-    def test_throughput_above_the_limit(self):
-        # Of 24 cycles and 1.01 a cycle, an SM needs 25 warps to exceed 1.
-        rows = [row for title, row in of("fast_shuffles").rows() if title == "throughput"]
-        section, = (s for s in of("fast_shuffles").sections if s.title == "throughput")
-        for row in rows:
-            above = float(row["m(diff_thrput)"]) > 1
-            self.assertEqual(above, int(row["blk"]) / 16 * int(row["thrd"]) / 32 > 24, row)
-            notes = section.said_of(row, "above-limit")
-            self.assertEqual([note.number("limit") for note in notes], [1] * above)
-
     def test_cautions_of_methods(self):
         # The notes of --list stand above the rows, once a section.
         for name in ("intra", "inter2", "repeat"):
