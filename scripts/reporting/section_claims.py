@@ -3,6 +3,7 @@
 Each judge takes Evidence and gives (verdict, the study's numbers, those of the run).
 """
 
+import math
 import statistics
 
 from parts.means import quantity_of, value_of
@@ -48,7 +49,7 @@ def launches_alike(rows):
     cases = [alike(*means[:2]) or None, means[2] > ALIKE * means[0] or None]
     return of_cases(cases), *(
         "cooperative {1:.2f}, multi-device {2:.2f} times the traditional {0:,.0f} ns".format(
-            of[0], *(one / of[0] for one in of[1:])) for of in (known, means))
+            of[0], *(one / (of[0] or math.nan) for one in of[1:])) for of in (known, means))
 
 
 def coalesced_shuffle(rows):

@@ -6,7 +6,6 @@ import functools
 import io
 import itertools
 import re
-import tarfile
 import unittest
 from unittest import mock
 
@@ -17,7 +16,7 @@ from scripts_support import ROOT, ScriptsTest
 
 import check  # from scripts/, which scripts_support has put on the path
 from parts import tsv
-from pages import healthy_pairs, spread
+from pages import healthy_pairs
 from reporting import bounds, normal, stale
 from reporting.bounds import GROUP_NAMES as NAMES, group_of
 from reporting.verdict import Verdict
@@ -65,20 +64,66 @@ def scaled(cells, factor):
             cells[column] = "{:.{}f}".format(float(text) * factor, len(text.partition(".")[2]))
 
 
-def slower(factor, program=None, title=None, **where):
-    """A change of the rows that have these cells, of a program's or of a section's."""
+def each(do, program=None, title=None, **where):
+    """A change of the rows that have one of these cells, of a program's or of a section's."""
     def change(file, section, cells):
         if program in (None, file) and title in (None, section) and all(
                 cells.get(column) in values for column, values in where.items()):
-            scaled(cells, factor)
+            do(cells)
     return change
+
+
+def slower(factor, *of, **where):
+    return each(lambda cells: scaled(cells, factor), *of, **where)
 
 
 def lost(title, **where):
-    def change(_program, section, cells):
-        if section == title and all(cells[column] == value for column, value in where.items()):
-            cells.clear()
-    return change
+    return each(dict.clear, None, title, **where)
+
+
+def given(**new):
+    """In columns that the row has."""
+    return lambda cells: cells.update({name: new[name] for name in new.keys() & cells.keys()})
+
+
+def wrong_steps(cells):
+    """Of a size that nobody has recorded."""
+    cells.update(right="0", cells=str(int(cells["cells"]) + 4))
+
+
+def at_clock(mhz, factor, of_cycles=False):
+    """A row whose times are so many times as long, cycles only on request."""
+    def do(cells):
+        if cells.get("clock", "nan") != "nan":
+            cells["clock"] = mhz
+            if of_cycles or "cycle" not in "".join(cells):
+                scaled(cells, factor)
+    return do
+
+
+def noisy(cells):
+    """Its interval reaches the recorded means, its median does not."""
+    scaled(cells, 3)
+    cells["ci95(avginstru)"] = "9999.000"
+
+
+def busy(factor):
+    """Of a host that widens means. Medians tell whether more is wrong."""
+    def do(cells):
+        scaled(cells, factor)
+        for column, text in cells.items():
+            if column.startswith(("m(", "ci95(")) and text != "nan":
+                cells[column] = f"{float(text) * (1.3 if column[0] == 'm' else 900):.3f}"
+    return do
+
+
+def without_value(cells):
+    cells.update({column: "nan" for column in cells if TIME.match(column)})
+
+
+GRID = {"title": "grid latency", "method": ("grid_sync",)}
+OF_GRID = "grid_sync (BenchmarkInterSM, grid latency): "
+HOST = {"title": "workload test", "method": ("single_omp_traditional_launch",)}
 
 
 def with_heads(run, old, new, files=None):
@@ -107,17 +152,59 @@ class CheckTest(ScriptsTest):
                          r"^normal: [\d,]+ rows judged, \d+ not, for no recorded run has precise ones, "
                          r"or their code has changed since \(peer_grid_sync\)\n$")
 
-    def test_time_steps(self):
-        def wrong(program, _section, cells):
-            if program == "Stencil" and cells["right"] == "1":
-                cells.update(right="0", cells=str(int(cells["cells"]) + 4))  # whatever the size
-        self.check(changed_run("h200x2"), 0)
-        self.assertIn("broken: 152 wrong results (Stencil)", self.check(changed_run("h200x2", wrong), 2))
-        self.assertIn("rows are missing (Stencil, time steps 2D): ", self.check(
-            changed_run("h200x2", lost("time steps 2D", GPUcount="2")), 1))
-        run = changed_run("h200x2")
-        del run.files["Stencil"]
-        self.assertIn("look: Stencil.tsv is missing", self.check(run, 1))
+    def check_changes(self, name, *cases):
+        """cases: a change of a recorded run, the exit code, what is said."""
+        for change, code, said in cases:
+            with self.subTest(said=said):
+                self.assertIn(said, self.check(changed_run(name, change), code))
+
+    def test_wrong_results_lost_rows_and_clocks(self):
+        self.check_changes(
+            "h200x2", (None, 0, "normal: "),
+            (each(wrong_steps, "Stencil", right=("1",)), 2, "broken: 152 wrong results (Stencil)"),
+            (lost("time steps 2D", GPUcount=("2",)), 1, "rows are missing (Stencil, time steps 2D)"))
+        self.check_changes(
+            "h200x1",
+            (each(given(right="0"), method=("grid_sync",), right=("1",)), 2,
+             "broken: 48 wrong results (Reduction)"),
+            (each(given(wrong="9"), "Pitfalls", form=("right",)), 2,
+             "broken: 8 right programs have wrong results (Pitfalls): lost_updates"),
+            (each(given(outcome="no progress within 1 s"), "Pitfalls", method=("part_grid_sync",),
+                  form=("as allowed",)), 1, "look: 1 right programs do not end as recorded "
+             "(Pitfalls): part_grid_sync: no progress within 1 s"),
+            (lost(**GRID), 1,
+             "look: 26 rows are missing (BenchmarkInterSM, grid latency): grid_sync"),
+            (each(at_clock("1410.0", 1980 / 1410)), 2,
+             "broken: SM clock 1,410 MHz, recorded 1,980 MHz\n"),
+            # It explains no times that are as much longer.
+            (each(at_clock("990.0", 2, of_cycles=True), "BenchmarkInterSM"), 2,
+             "broken: SM clock 990 MHz (BenchmarkInterSM"))
+
+    def test_few_rows_and_busy_hosts(self):
+        self.check_changes(
+            "h200x1", (slower(10, blk=("2112", "4224"), **GRID), 2, "broken: " + OF_GRID),
+            (slower(10, blk=("4224",), **GRID), 1, f"look: {OF_GRID}866% slower (2 of 26 "),
+            (slower(1.5, blk=("4224",), **GRID), 1, f"look: {OF_GRID}45% slower (2 of 26 "),
+            (slower(1.1, blk=("4224",), **GRID), 0, "normal: "),
+            (each(noisy, blk=("132", "264"), **GRID), 2,
+             f"broken: {OF_GRID}193% slower (12 of 26 rows)"),
+            (each(without_value, title="grid latency", blk=("132",)), 1,
+             f"look: {OF_GRID}6 of 26 rows have no value"),
+            (each(busy(1), **HOST), 0, "normal: "), (each(busy(1.2), **HOST), 1, "look: "),
+            (each(busy(1.5), **HOST), 2, "broken: "))
+
+    def test_single_rows_that_cannot_be(self):
+        run = changed_run("h200x1")
+        rows = {row["method"]: row for row in run.files["BenchmarkIntraSM"][0].find_all(thrd="64")}
+        cells = (("m(ave_cycle)", "nan"), ("m(ave_cycle)", "0.000"), ("m(ave_cycle)", "-1000.000"),
+                 ("med(ave_cycle)", "-1.000"), ("s(ave_cycle)", "nan"), ("n", "0"), ("n", "nan"),
+                 ("clock", "0.0"))
+        for (column, cell), method in zip(cells, rows):
+            rows[method][column] = cell
+        said = self.check(run, 1)
+        for _, method in zip(cells, rows):
+            self.assertRegex(said, rf"look: {method} \(BenchmarkIntraSM, block latency\): 1 of \d+ "
+                             "rows have no value, or one that cannot be")
 
     def test_libraries_are_judged_by_the_same_version(self):
         run = changed_run("h200x2", slower(3, "Libraries", method=("nccl_lsa_grid", "peer_grid_sync")))
@@ -157,102 +244,16 @@ class CheckTest(ScriptsTest):
                         broken = factor == 1.5 and group not in ("sums", "libraries")
                         self.assertIn(verdict.level, ("look", "broken")[broken:])
 
-    def test_each_method_alone(self):
-        """One that is slower is told, but for those whose bounds are wider."""
-        run, least = changed_run("h200x1"), {}
-        for row in normal.judged(run, recorded_runs()):
-            # Beyond all that is recorded, which differs.
-            percent = bounds.read().of(row.key) + 100 * (row.high / row.low - 1)
-            if percent == percent:
-                least[row.key[:3:2]] = min(least.get(row.key[:3:2], percent), percent)
-        for factor, most in ((1.5, 50), (1.25, bounds.WIDE)):
-            for name in spread.unseen_methods(run, recorded_runs(), factor):
-                self.assertGreater(least[name], most - 7, (factor, name))
-
     def test_rows_that_no_run_has(self):
         """They are counted. Where most of a file are such, it is not normal."""
-        for method, code in (("grid_sync", 0), ("", 4)):  # all
-            def change(program, _section, cells, method=method):
-                if program == "BenchmarkInterSM" and method in ("", cells["method"]):
-                    cells["method"] = "new_" + cells["method"]
+        def renamed(cells):
+            cells["method"] = "new_" + cells["method"]
+        for where, code in (({"method": ("grid_sync",)}, 0), ({}, 4)):  # all
+            change = each(renamed, "BenchmarkInterSM", **where)
             output = self.check(changed_run("h200x1", change, methods="some"), code)
             self.assertRegex(output, r"rows judged, [\d,]+ not, for no recorded run has precise ones" + CAPPED)
             self.assertEqual("rows are not judged, as no recorded run has them (BenchmarkInterSM)"
                              in output, code == 4)
-
-    def test_wrong_results(self):
-        def change(program, _section, cells):
-            if cells.get("right") == "1" and cells["method"] == "grid_sync":
-                cells["right"] = "0"
-            if program == "Pitfalls" and cells.get("form") == "right" and "wrong" in cells:
-                cells["wrong"] = "9"
-        output = self.check(changed_run("h200x1", change), 2)
-        self.assertRegex(output, r"broken: \d+ wrong results \(Reduction\)")
-        self.assertRegex(output, r"broken: \d+ right programs have wrong results \(Pitfalls\)")
-
-    def test_a_clock_that_one_program_saw(self):
-        """It explains no times that are as much longer."""
-        def change(program, _section, cells):
-            if program == "BenchmarkInterSM":
-                cells["clock"] = "990.0"
-                scaled(cells, 2)
-        self.assertRegex(self.check(changed_run("h200x1", change), 2),
-                         r"broken: SM clock 990 MHz \(BenchmarkInterSM.*\), recorded 1,980 MHz")
-
-    def test_few_rows_that_are_slower(self):
-        grid = {"title": "grid latency", "method": ("grid_sync",)}
-        where = "grid_sync (BenchmarkInterSM, grid latency): "
-
-        def noisy(program, section, cells):
-            """Their intervals reach the recorded means, their medians do not."""
-            if (cells["method"], section) == ("grid_sync", "grid latency") and (
-                    cells["blk"] in ("132", "264")):
-                scaled(cells, 3)
-                cells["ci95(avginstru)"] = "9999.000"
-
-        def lacking(_program, section, cells):
-            if section == "grid latency" and cells["blk"] == "132":
-                cells.update({column: "nan" for column in cells if TIME.match(column)})
-
-        for change, code, said in (
-                (slower(10, blk=("2112", "4224"), **grid), 2, "broken: " + where),
-                (slower(10, blk=("4224",), **grid), 1, f"look: {where}866% slower (2 of 26 "),
-                (slower(1.5, blk=("4224",), **grid), 1, f"look: {where}45% slower (2 of 26 "),
-                (slower(1.1, blk=("4224",), **grid), 0, "normal: "),
-                (noisy, 2, f"broken: {where}193% slower (12 of 26 rows)"),
-                (lacking, 1, f"look: {where}6 of 26 rows have no value")):
-            self.assertIn(said, self.check(changed_run("h200x1", change), code))
-
-    def test_single_rows_that_cannot_be(self):
-        for column, cell in (
-                ("m(ave_cycle)", "nan"), ("m(ave_cycle)", "0.000"), ("m(ave_cycle)", "-1000.000"),
-                ("med(ave_cycle)", "-1.000"), ("s(ave_cycle)", "nan"), ("n", "0"),
-                ("n", "nan"), ("clock", "0.0")):
-            run = changed_run("h200x1")
-            run.files["BenchmarkIntraSM"][0].find_all(method="blocksync")[0][column] = cell
-            self.assertIn("look: blocksync (BenchmarkIntraSM, block latency): 1 of 32 rows have "
-                          "no value, or one that cannot be", self.check(run, 1))
-
-    def test_noise(self):
-        """A busy host widens means. Medians tell whether more is wrong."""
-        for factor, code in ((1, 0), (1.2, 1), (1.5, 2)):
-            def change(_program, section, cells):
-                if (cells["method"], section) == ("single_omp_traditional_launch", "workload test"):
-                    scaled(cells, factor)
-                    for column, text in cells.items():
-                        if column.startswith(("m(", "ci95(")) and text != "nan":
-                            cells[column] = f"{float(text) * (1.3 if column[0] == 'm' else 900):.3f}"
-            with self.subTest(factor=factor):
-                self.check(changed_run("h200x1", change), code)
-
-    def test_a_lower_clock(self):
-        def change(_program, section, cells):
-            if cells.get("clock", "nan") != "nan":
-                cells["clock"] = "1410.0"
-                if "cycle" not in "".join(cells):
-                    scaled(cells, 1980 / 1410)
-        output = self.check(changed_run("h200x1", change), 2)
-        self.assertRegex(output, r"broken: SM clock 1,410 MHz, recorded 1,980 MHz\n")
 
     def test_what_heads_say(self):
         of_two = slower(1.2, "BenchmarkInterSM", GPUcount=("2",))
@@ -325,11 +326,6 @@ class CheckTest(ScriptsTest):
             unknown = self.not_recorded(changed_run("h200x1"), changed_run("h200x1", change))
             self.assertEqual([key[2] for key in unknown], told)
 
-    def test_missing_rows(self):
-        run = changed_run("h200x1", lost("grid latency", method="grid_sync"))
-        self.assertIn("look: 26 rows are missing (BenchmarkInterSM, grid latency): grid_sync",
-                      self.check(run, 1))
-
     def test_rows_of_sets_that_were_not_measured(self):
         """Recorded runs have all sets, a run of a user's the default ones."""
         for name, method, code in (("h200x1", "", 0), ("h200x1", "graph_launch", 1), ("h200x2", "", 0),
@@ -366,17 +362,12 @@ class CheckTest(ScriptsTest):
         run = changed_run("h200x1")
         run.files["BenchmarkInterSM"] = tsv.Output()
         self.assertIn("look: BenchmarkInterSM.tsv has no rows", self.check(run, 1))
+        run = changed_run("h200x2")
+        del run.files["Stencil"]
+        self.assertIn("look: Stencil.tsv is missing", self.check(run, 1))
         run = changed_run("h200x1")
         run.partial = True
         self.assertIn("look: the run goes on, or it was interrupted", self.check(run, 1))
-
-    def test_a_right_program_that_does_not_end(self):
-        def change(program, _section, cells):
-            if (program, cells["method"], cells.get("form")) == (
-                    "Pitfalls", "part_grid_sync", "as allowed"):
-                cells["outcome"] = "no progress within 1 s"
-        self.assertIn("look: 1 right programs do not end as recorded (Pitfalls): part_grid_sync: no "
-                      "progress within 1 s", self.check(changed_run("h200x1", change), 1))
 
     def test_a_section_that_is_lost(self):
         """The last line of its file names it: look, whatever GPU it is."""
@@ -409,19 +400,6 @@ class CheckTest(ScriptsTest):
         run = changed_run("h200x2")
         self.assertIn("look: 2 GPUs were used, 1 are named", self.check(with_heads(
             run, r"\n# gpu\[index=1 [^\n]*", "", ["BenchmarkInterSM"]), 1))
-
-    def test_fewer_shapes_of_some_methods(self):
-        """As check.py measures them."""
-        wanted = {"BenchmarkIntraSM": ("blocksync", "cluster_sync"),
-                  "BenchmarkInterSM": ("grid_sync",), "Reduction": ("read_limit",)}
-
-        def change(program, _section, cells):
-            if (cells["method"] not in wanted.get(program, ()) or cells.get("type") == "double"
-                    or program == "BenchmarkInterSM" and cells["blk"] not in ("132", "528")):
-                cells.clear()
-        for name in ("h200x1", "h200x2"):
-            self.assertRegex(self.check(changed_run(name, change, methods="some"), 0),
-                             r"^normal: [1-9]\d+ rows judged(" + CAPPED + r"|\n$)")
 
     def test_another_toolkit(self):
         """Only what no toolkit moves is judged."""
@@ -502,16 +480,6 @@ class HealthyPairsTest(ScriptsTest):
             # No change between them is larger than bounds.tsv has.
             for group, percent in healthy_pairs.largest_changes((runs[one], runs[other])).items():
                 self.assertLessEqual(percent, bounds.read().known[group] + 0.1, group)
-
-    def test_an_archive_of_other_places(self):
-        """Nothing is written outside of the folder that it is unpacked in."""
-        (self.project / "results").mkdir()
-        outside = self.folder / "outside"
-        for name in (str(outside), "../outside", "healthy_runs/../../outside"):
-            with tarfile.open(self.project / "results/healthy_runs.tar.xz", "w:xz") as archive:
-                archive.addfile(tarfile.TarInfo(name))
-            self.assert_refused(self.script("pages/healthy_pairs.py"), 2, f"{name} is no file of ")
-            self.assertFalse(outside.exists())
 
     def test_held_out_bounds(self):
         """They come from the pairs without the run."""

@@ -1,7 +1,7 @@
 """The style of the pages: sentences, words, links. It says in which line to change what.
 
 usage: pages_test.py             all tests
-       pages_test.py PAGE...     only what is to be changed in these pages, and their means
+       pages_test.py PAGE...     only what is to be changed in these pages
 """
 
 import re
@@ -15,7 +15,6 @@ from pages import write_pages
 from parts import tsv
 
 LONGEST_SENTENCE = 30  # words
-LONGEST_MEAN = 25  # words a sentence, of a page
 MOST_WORDS = {"README.md": 900}  # of all that stands there, as `wc -w` counts
 GLOSSARY = "CONTRIBUTING.md"
 # A number with a unit, or alone in a cell, comes from recorded rows. All others stand in this
@@ -90,11 +89,6 @@ def sentences(text):
                 first = place
 
 
-def mean_of(text):
-    counts = [len(words) for _, words in sentences(text) if words]
-    return sum(counts) / len(counts) if counts else 0
-
-
 def glossary():
     """(words not to be used, the word in place of them), and the lines that they stand in."""
     instead, lines = [], set()
@@ -165,11 +159,6 @@ def bad_style(page, text):
         if len(words) > LONGEST_SENTENCE:
             yield number, (f"a sentence of {len(words)} words (\"{' '.join(words[:6])} ...\"); "
                            f"write two, of at most {LONGEST_SENTENCE}")
-    if mean_of(text) > LONGEST_MEAN:
-        longest = sorted(sentences(text), key=lambda one: -len(one[1]))[:5]
-        yield longest[0][0], (f"{mean_of(text):.1f} words a sentence on average; write at most "
-                              f"{LONGEST_MEAN}: begin with the sentences of lines "
-                              f"{', '.join(str(number) for number, _ in longest)}")
     own = glossary()[1] if page == GLOSSARY else ()
     for number, line in prose(text):
         for what in wrong_words(line) if number not in own else ():
@@ -245,30 +234,6 @@ class PagesTest(unittest.TestCase):
                  for line in to_change(page, (ROOT / page).read_text())]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
-    def test_what_is_wrong_is_told(self):
-        """Each in one line; what is code, a table or a rendered part says nothing wrong."""
-        part = "<!-- runs.sample: x -->\n\n| 985.77 |\n\n<!-- runs.sample end -->\n"
-        for text, line, what in (
-                (f"# A\n\nShort.\nThis has words{39 * ' and'}.\n", 4, "a sentence of 42 words"),
-                (f"It has{24 * ' ten'}.\n", 1, "26.0 words a sentence on average"),
-                ("| a |\n| --- |\n| Trials |\n", 3, 'has "sample"'),
-                ("See\n[this](gone.md).\n", 2, "the link gone.md leads nowhere"),
-                ("[this](#gone)\n\n## There\n", 1, "its headings are there"),
-                ("It took 1.1\nus.\n", 1, '"1.1 us": no row says it'),
-                ("It takes two minutes.\n", 1, "no row says it"),
-                (part + "3% more\n", 6, "no row says it"),
-                ("| a |\n| --- |\n| 985.77 ± 0.91 |\n", 3, "no row says it")):
-            found = to_change("README.md", text)
-            self.assertEqual([one.partition(": ")[0] for one in found], [f"README.md:{line}"], found)
-            self.assertIn(what, found[0])
-        for text in (part, f"```\n{50 * 'word '}\n```\n", "Text:\n\n    datapoint of 5 ms\n",
-                     f"| {50 * 'word '}|\n", "Say `datapoint`, `--for 3 s`.\n",
-                     "See [this](README.md). It is [here](#a-b_c).\n\n## A, `b_c`\n"):
-            self.assertEqual(to_change("README.md", text), [], text)
-        for source in ('CannotMeasure(\n"new x=" + y, "z")', 'run_.warn({}, {"new a=" + b, c});',
-                       'Remark{"new",\n "why"}', 'return {"new percent=" + x,'):
-            self.assertEqual(tags_in(source), {"new"}, source)
-
     def test_every_tag_is_on_the_page(self):
         options = set(re.findall(r"`--([a-z]+-[a-z-]+)", (ROOT / "docs/run.md").read_text()))
         page = (ROOT / "docs/read.md").read_text().split("\n## Comments about rows\n")[1].split("\n## ")[0]
@@ -320,7 +285,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 1 and not sys.argv[1].startswith("-"):
         for name in sys.argv[1:]:
             content = (ROOT / name).read_text()
-            print("\n".join([*to_change(name, content), f"{name}: {len(content.split())} words, "
-                             f"{mean_of(content):.1f} a sentence"]))
+            print("\n".join([*to_change(name, content), f"{name}: {len(content.split())} words"]))
     else:
         unittest.main()

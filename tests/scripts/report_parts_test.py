@@ -3,69 +3,12 @@
 import math
 import unittest
 
-from made_up_rows import ENVIRONMENT, ROWS
+from made_up_rows import ROWS
 from scripts_support import ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
 from reporting import normal
 from reporting.estimates import rounded, short_name
-from reporting.study import FOLDER, GPUS, Study
-
-
-class StudyTest(ScriptsTest):
-    """A number that was copied wrongly breaks what the study says of the others."""
-
-    def near(self, value, expected):
-        self.assertLess(abs(float(value) / expected - 1), 0.025)
-
-    def test_tables_agree_by_the_equations(self):
-        study = Study()
-        for sum_ in ("implicit", "grid sync", "CUB", "CUDA sample"):  # no sum is faster than it can
-            for gpu in GPUS:
-                self.assertLess(float(study.value("VI", "GB_per_s", sum=sum_, gpu=gpu)),
-                                float(study.value("VI", "GB_per_s", sum="theory", gpu=gpu)))
-        rates = {(row["gpu"], row["threads"]): row for row in study.tables["III"]}
-        for row in rates.values():  # Equation 1
-            self.near(row["concurrency_B"],
-                      float(row["bandwidth_B_per_cycle"]) * float(row["latency_cycles"]))
-        for row in study.tables["IV"]:
-            basic, more = (rates[row["gpu"], row[name]] for name in ("basic", "more"))
-            sync, slow, fast = (float(text) for text in (
-                row["sync_cycles"], basic["bandwidth_B_per_cycle"], more["bandwidth_B_per_cycle"]))
-            self.near(row["Nl_B"], sync * slow * fast / (fast - slow))  # Equation 5
-            self.near(row["Nm_B"], (float(basic["latency_cycles"]) + sync) * slow)  # Equation 4
-            # Five times the barrier of Table II: of a warp the shuffle, of a block 32 warps of it.
-            if row["more"] == "32":
-                self.near(row["sync_cycles"], 5 * float(study.value(
-                    "II", "latency_cycles", type="shuffle of a tile", gpu=row["gpu"])))
-
-    def test_numbers_agree_with_one_another(self):
-        """More blocks take longer, and so do more GPUs."""
-        study = Study()
-        self.assertEqual([len(study.figures[name]) for name in ("7", "8")], [2 * 26, 5 * 26])
-        for rows in study.figures.values():
-            value = {(int(row["gpus"]), int(row["blocks_per_SM"]), int(row["threads"])):
-                     float(row["latency_us"]) for row in rows}
-            for (gpus, blocks, threads), latency in value.items():
-                self.assertLessEqual(blocks * threads, 2048)
-                self.assertGreater(latency, value.get((gpus, blocks // 2, threads), 0))
-                for fewer in (count for count in {key[0] for key in value} if count < gpus):
-                    self.assertGreater(latency, value[fewer, blocks, threads])
-
-    def test_damages_are_refused(self):
-        for file, old, new, message in (
-                ("table_1", "10248\tTable I", "10248\t", "table_1.tsv, line 3: no source"),
-                ("table_2", "1.774", "1e774", "table_2.tsv, line 3, column throughput_sync"),
-                ("figure_8", "\t1\t1\t32", "\t²\t1\t32", "figure_8.tsv, line 2, column gpus: '²'"),
-                ("figure_8", "gpus\t", "gpu\t", "there is no column gpus")):
-            for path in FOLDER.iterdir():
-                (self.folder / path.name).write_bytes(path.read_bytes())
-            (self.folder / "SHA256SUMS").unlink()
-            path = self.folder / f"{file}.tsv"
-            path.write_text(path.read_text().replace(old, new, 1))
-            with self.assertRaisesRegex(tsv.TsvError, message):
-                study = Study(self.folder)
-                study.figures["8"][0].whole("gpus")
 
 
 class DigitsTest(unittest.TestCase):
@@ -81,6 +24,7 @@ class DigitsTest(unittest.TestCase):
                 (14336, nan, "14336"), (123456.7, nan, "123457"), (0, 0, "0"),
                 (-3.25, 1.5, "-3.2 ± 1.5"), (0.07143, nan, "0.07143"), (100, nan, "100")):
             self.assertEqual(rounded(value, spread), text)
+
 
 class Named:
     simulated = False
@@ -140,18 +84,6 @@ class NormalTest(ScriptsTest):
         for runs, expected in (([far, near, twin], [twin]), ([mine, twin], [twin]),
                                ([far, near, again], []), ([mine], []), ([], [])):
             self.assertEqual(normal.references(mine, runs), expected)
-
-    def test_rows_are_matched_by_blocks_per_sm(self):
-        small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
-            "\t132\t32", "\t120\t32"), "environment": ENVIRONMENT.replace("132", "120")}
-        other = tsv.Run(self.write_run(self.folder / "other", small))
-        run = tsv.Run(self.write_run(self.folder / "run"))
-        grid = [row for row in normal.judged(run, [other])
-                if row.key[0] == "BenchmarkInterSM"]
-        self.assertEqual([row.verdict for row in grid], ["same"] * 5)
-        self.assertEqual([row.key[5] for row in grid], ["1xSM", "32xSM", "1xSM", "1xSM", "32xSM"])
-        alone = normal.judged(run, [])
-        self.assertEqual({row.verdict for row in alone}, {"not recorded"})
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@
 import shutil
 import unittest
 from pathlib import Path
-from types import SimpleNamespace
 
 from report_support import NO_SUMS, ReportCase
 from scripts_support import ROOT, ScriptsTest
 
 # scripts_support has put scripts/ on the path
-from pages import runs as tables, write_pages
+from pages import write_pages
 from parts import tsv
 from reporting.normal import recorded_runs
 from reporting.study import FOLDER
@@ -38,15 +37,6 @@ class PagesTest(ReportCase):
             self.assertIn("| 0 |", page.read_text())
         self.assertEqual(self.script("pages/write_pages.py").returncode, 0)
         self.assertEqual({page: page.read_text() for page in pages}, pages)
-
-    def test_durations(self):
-        took = {"seconds_ImplicitBarrier": "60.0", "seconds_TestRepeat.before13": "130.4",
-                "cuda_toolkit": "13.0", "cuda_toolkit_before13": "11.8"}
-        runs = [SimpleNamespace(path=Path("results/a"), gpus=2, simulated=False, environment={
-            "gpu": "NVIDIA H200", **more},
-            files=["ImplicitBarrier", "TestRepeat.before13"]) for more in (took, {})]
-        self.assertEqual(list(tables.durations(runs))[2:], ["| 2 H200 | 13.0, 11.8 | 3.2 |"])
-
 
 class PicturesTest(ScriptsTest):
 

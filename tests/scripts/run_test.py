@@ -327,16 +327,6 @@ class RunTest(ScriptsTest):
                          "a process for each GPU: mpirun .*/Libraries'? --method mpi_barrier .*: no slots\n")
         self.assertFalse((self.only_folder() / "Stencil.processes.tsv").exists())
 
-    def test_what_nobody_asked_for_is_not_told(self):
-        """run.sh itself names methods of the older toolkit."""
-        line = "error: asked for and not measured: x"
-        (self.release / "BenchmarkInterSM.then").write_text(f"echo BenchmarkInterSM: {line} >&2")
-        for options, told in (((), False), (("--method", "grid_sync"), True)):
-            said = self.run_sh(*options).stderr
-            self.assertEqual(f"BenchmarkInterSM: {line}\n" in said, told, said)
-            self.assertIn(line, (self.only_folder() / "stderr.log").read_text())
-            shutil.rmtree(self.results)
-
     def test_some_methods_of_a_labelled_machine(self):
         self.run_sh("--method", "grid_sync", "--label", "node-7")
         folder = self.only_folder()

@@ -51,6 +51,8 @@ class SanitizeTest(ScriptsTest):
                            "mixed warp 0", "mixed warp 1", "none gpus 0", "others grid 1")
         listed = self.release / "list"
         listed.write_text(listed.read_text().replace("others\ttext\t\tgrid\n", ""))
+        (self.release / "Reduction.list").write_text("".join(
+            f"{name}\ttext\t\tgpus\n" for name in ("theory", "cub", "peer_grid", "nccl")))
         before = set(self.folder.iterdir())
         self.assertEqual(self.sanitize(), [f"{name}\t0\t0\t0\t0" for name in (
             "ImplicitBarrier\t1", "ImplicitBarrier\t2", "BenchmarkIntraSM\t1",
@@ -63,6 +65,10 @@ class SanitizeTest(ScriptsTest):
                     "BenchmarkInterSM 1", "BenchmarkInterSM 2", "TestRepeat")])
         self.assertEqual(self.calls("racecheck Implicit"), [
             f"racecheck ImplicitBarrier {gpus} --samples 1 --processes 1" for gpus in (1, 2)])
+        # Of small arrays, and without NCCL.
+        self.assertEqual(self.calls("memcheck Reduction"), [
+            f"memcheck Reduction {gpus} --samples 1 --max-bytes 1M --method cub,peer_grid"
+            for gpus in (1, 2)])
         few = "--samples 1 --blocks-per-sm 1,32 --method"
         methods = "semaphore,peer_grid_sync,adder,blocksync,cluster_sync"
         self.assertEqual(
@@ -70,25 +76,6 @@ class SanitizeTest(ScriptsTest):
                 f"racecheck {call}" for call in (
                     f"BenchmarkInterSM 1 {few} {methods}", f"BenchmarkInterSM 2 {few} peer_grid_sync",
                     f"TestRepeat --samples 1 --method {methods}")])
-
-    def test_reduction(self):
-        """Of small arrays; without NCCL; what it does not describe, too."""
-        self.write_methods(self.release, "nosync warp 0", "tile warp 1", "grid_sync grid 1")
-        (self.release / "Reduction.list").write_text("".join(
-            f"{name}\ttext\t\t{'gpus' * (name in ('peer_grid', 'nccl'))}\n"
-            for name in "nosync grid_sync tile theory cub peer_grid nccl".split()))
-        self.assertEqual(self.sanitize("Reduction"),
-                         [f"Reduction\t{gpus}\t0\t0\t0\t0" for gpus in (1, 2)])
-        for tool in ("memcheck", "synccheck", "initcheck"):
-            self.assertEqual(self.calls(tool), [
-                f"{tool} Reduction {gpus} --samples 1 --max-bytes 1M --method "
-                "nosync,grid_sync,tile,cub,peer_grid" for gpus in (1, 2)])
-        self.assertEqual(self.calls("racecheck"), [
-            f"racecheck Reduction {gpus} --samples 1 --max-bytes 1M --method {methods}"
-            for gpus, methods in ((1, "grid_sync,tile,cub,peer_grid"), (2, "peer_grid"))])
-        (self.folder / "fakes/initcheck").write_text("rows='peer_grid	float	1	2'")
-        self.assertEqual([row.split("\t")[-1] for row in self.sanitize("Reduction", code=1)],
-                         ["0", "failed(0)"])
 
     def test_what_is_found(self):
         for tool, does, cell in (

@@ -71,12 +71,6 @@ class Planted(unittest.TestCase):
         else:
             self.assertGreater(step, moved + 100)
 
-    def test_two_copies_of_the_largest_field_are_as_large_as_asked_for(self):
-        for section in sections_of(run("1", *SOME)):
-            sizes = [8 * int(row["cells"]) for row in section.rows]
-            self.assertLessEqual(max(sizes), 2 ** 20)
-            self.assertGreater(max(sizes), 2 ** 19)
-
     def test_wrong_results(self):
         done = run("1", *SOME, "--method", "none,graph_launch", bad="steps")
         self.assertEqual(done.returncode, 1)
@@ -95,6 +89,7 @@ class Planted(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             for section in sections_of(done):
                 for row in section.rows:
+                    self.assertNotEqual(row["sync"], "nan")  # although nobody asked for none
                     large = int(row["width"]) * int(row["rows"]) > 128
                     self.assertEqual(row["right"], "01"[not (large and row["method"] in wrong)], row)
                 said = {said.method for said in section.annotations if said.tag == "wrong"}
@@ -162,12 +157,6 @@ class Planted(unittest.TestCase):
                        if said.kind == "skipped" and said.method == "grid_sync_tile"]
             self.assertLessEqual(max(fit), 8 * 232448 // 8)
             self.assertGreater(min(skipped), 8 * 232448 // 8)
-
-    def test_alone_a_way_has_its_share_too(self):
-        done = run("1", *SOME, "--method", "grid_sync")
-        for section in sections_of(done):
-            self.assertEqual({row["method"] for row in section.rows}, {"grid_sync"})
-            self.assertNotIn("nan", {row["sync"] for row in section.rows})
 
     def test_sizes_that_cannot_be(self):
         done = run("1", "--max-bytes", "1G")

@@ -153,8 +153,6 @@ RUNS.update({
        for name, task in (("few_gpus_left", "no_sync:right:1:8"),
                           ("no_case", "nothing:right:1:1"), ("no_task", "nothing"))}})
 
-STILL = ("implicit1", "implicit2", "free_sleeps", "intra", "inter1", "inter2", "repeat", "sums",
-         "pitfalls")
 KINDS = ("warning", "skipped", "note")
 # What depends on the machine and the libraries of the build. Of `one_cpu` CPUs are planted.
 MASKED = {"few-cpus", "library"}
@@ -201,10 +199,6 @@ class Warned(unittest.TestCase):
             GOLDEN.write_text("\n".join(lines) + "\n")
         self.assertEqual(lines, GOLDEN.read_text().splitlines(), "where it is right: --renew")
 
-    def test_nothing_is_warned_of_where_nothing_is_planted(self):
-        for name in STILL:
-            self.assertNotIn("warning", of(name).errors, name)
-
     def test_a_check_without_end(self):
         """It takes a minute."""
         self.assertEqual(list(told("waiting_block")), [
@@ -228,15 +222,6 @@ class Warned(unittest.TestCase):
         self.assertTrue(lines[told - 1].startswith("grid_sync\t"), lines[told - 1])
         self.assertTrue(lines[told + 1].startswith("grid_sync\t"), lines[told + 1])
 
-    def test_what_measured_and_the_end(self):
-        for name in (*STILL, "wrong_pitfalls"):
-            run = of(name)
-            self.assertEqual(run.sections.program("name"), run.program)
-            self.assertEqual({gpu["sms"] for gpu in run.sections.head("gpu")},
-                             {str(run.planted["sms"])})
-            self.assertTrue(run.sections.end, name)
-        self.assertIsNone(of("sickening_pitfalls").sections.end)  # not all is measured
-
     def test_each_kind_is_a_line_on_stderr_too(self):
         for name in ("clamped_inter", "halved_intra", "very_noisy", "wide", "others", "few_sms"):
             run = of(name)
@@ -258,21 +243,6 @@ class Warned(unittest.TestCase):
     def test_the_clock_is_told_once(self):
         for name in ("halved_intra", "halved_inter"):
             self.assertEqual([note.tag for note in notes(of(name))].count("clock"), 1)
-
-    def test_wide_intervals_are_where_rows_say_so(self):
-        count = 0
-        for section in of("wide").sections:
-            quantity = {"null kernel": "addl", "workload test": "addl",
-                        "held queue": "cpu", "graphs": "node",
-                        "dependent steps": "step"}.get(section.title, "ovh")
-            told = {id(row) for row in section.rows if section.said_of(row, "interval")}
-            for row in section.rows:
-                if row[f"ci95({quantity})"] == "nan":
-                    continue
-                part = float(row[f"ci95({quantity})"]) / abs(float(row[f"m({quantity})"]))
-                self.assertEqual(part > 0.1, id(row) in told, (section.title, row))
-                count += part > 0.1
-        self.assertGreater(count, 3)
 
     def test_the_row_that_spreads_is_named(self):
         told = [note for section in of("noisy_row").sections for note in section.annotations
@@ -304,16 +274,6 @@ class Warned(unittest.TestCase):
             self.assertEqual(row["line"], "64")
             self.assertAlmostEqual(float(row["loop(ave_cycle)"]), twice - 5, delta=0.02)
 
-    def test_throughput_above_the_limit(self):
-        # Of 24 cycles and 1.01 a cycle, an SM needs 25 warps to exceed 1.
-        rows = [row for title, row in of("fast_shuffles").rows() if title == "throughput"]
-        section, = (s for s in of("fast_shuffles").sections if s.title == "throughput")
-        for row in rows:
-            above = float(row["m(diff_thrput)"]) > 1
-            self.assertEqual(above, int(row["blk"]) / 16 * int(row["thrd"]) / 32 > 24, row)
-            notes = section.said_of(row, "above-limit")
-            self.assertEqual([note.number("limit") for note in notes], [1] * above)
-
     def test_cautions_of_methods(self):
         # The notes of --list stand above the rows, once a section.
         for name in ("intra", "inter2", "repeat"):
@@ -325,26 +285,12 @@ class Warned(unittest.TestCase):
                             if note.method == method and note.tag in ("tile", "method")]
                     self.assertEqual("; ".join(note.text for note in told), about[method][1])
 
-    def test_cautions_are_not_inherited(self):
-        # A caution is part of a name's entry. Who inherits that has the rows of two methods.
-        for name in ("intra", "inter2", "repeat"):
-            for section in of(name).sections:
-                shapes = [tuple(row.get(label) for label in (
-                    "method", "GPUcount", "rep", "blk", "thrd", "tile", "bytes")) for row in section.rows]
-                self.assertEqual(len(set(shapes)), len(shapes), section.title)
-
     def test_loops_of_long_code(self):
         told = {(note.method, note.values["above"]) for section in of("repeat").sections
                 for note in section.annotations if note.tag == "loop"}
         wanted = {(method, str(line)) for method, (_, line) in methods("TestRepeat").items()
                   if line < 128 and method in listed("TestRepeat")}
         self.assertEqual(told, wanted)
-
-    def test_results_are_counted(self):
-        for section in of("repeat").sections:
-            for note in section.annotations:
-                if note.tag == "results":
-                    self.assertEqual(note.values["right"], note.values["checked"])
 
 
 if __name__ == "__main__":

@@ -34,12 +34,6 @@ class ReadableRows(unittest.TestCase):
                 found[name] = bool(re.search(r"\t-\d", done.text))
         self.assertGreaterEqual(sum(found.values()), 5, found)
 
-    def test_titles_are_short(self):
-        for name in RUNS:
-            titles = re.findall(r"^# [^[\n]+$", of(name).text, re.MULTILINE)
-            self.assertTrue(titles)
-            self.assertLessEqual(max(map(len, titles)), 100, name)
-
     def test_columns_on_a_terminal(self):
         """All cells but the first end below the end of their header."""
         terminal, program = os.openpty()
