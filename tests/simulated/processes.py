@@ -16,9 +16,13 @@ import planted
 ERRORS = {"provided": "this MPI allows no threads but the one that calls it$",
           "MPI_Finalize": "MPI_Finalize failed$"}
 SECONDS = 600  # that anything is waited for
-# Runs a command that may give the host another name; "" where nothing does.
-RENAMED = next((way for way in ("unshare --uts", "unshare -Ur --uts")
-                if subprocess.run([*way.split(), "true"], capture_output=True).returncode == 0), "")
+OPEN_MPI_4 = bool(shutil.which("mpirun")) and "(Open MPI) 4" in subprocess.run(
+    ["mpirun", "--version"], capture_output=True, text=True).stdout
+# Runs a command that may give the host another name, by which later versions tell nodes apart; ""
+# where nothing does.
+RENAMED = "" if OPEN_MPI_4 else next(
+    (way for way in ("unshare --uts", "unshare -Ur --uts")
+     if subprocess.run([*way.split(), "hostname", "first"], capture_output=True).returncode == 0), "")
 # Starts the program and outlives it: mpirun would end the others when one has ended. The process
 # ODD (a pattern) does something else first.
 WRAPPER = """#!/bin/sh
@@ -87,8 +91,7 @@ class Processes(unittest.TestCase):
 
     def two_nodes(self):
         """Both are this one, by REMOTE_SHELL."""
-        if not RENAMED and "(Open MPI) 4" not in subprocess.run(
-                ["mpirun", "--version"], capture_output=True, text=True).stdout:
+        if not RENAMED and not OPEN_MPI_4:
             self.skipTest("no node can have a name of its own here")
         return "--host", "first:2,second:1"
 
