@@ -7,8 +7,10 @@
 #include <cmath>
 #include <cstdio>
 #include <deque>
+#include <vector>
 
 #include "common/measuring_run.hpp"
+#include "common/statistics.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
@@ -112,24 +114,24 @@ class Events {
 };
 
 /// Nanoseconds of one of `count` repeats that launch(2 * count) does more than
-/// launch(count); mean of `samples`, after one that warms up.
+/// launch(count); median of `samples`, after one that warms up.
 template <class Launch>
 double each_ns(Launch launch, int count, int samples) {
   Events events;
-  double sum = 0;
+  std::vector<double> all;
   for (int sample = -1; sample < samples; ++sample) {
     const double one = events.around([&] { return launch(count); });
     const double two = events.around([&] { return launch(2 * count); });
-    if (sample >= 0) sum += (two - one) / count / samples;
+    if (sample >= 0) all.push_back((two - one) / count);
   }
-  return sum;
+  return summarize(all).median;
 }
 
 // Of a trip of `kernel` with `arguments` on one block.
 template <class... Parameters, class... Arguments>
 double trip_ns(void (*kernel)(int, Parameters...), int threads,
                Arguments... arguments) {
-  constexpr int kTrips = 1000, kSamples = 5;
+  constexpr int kTrips = 1000, kSamples = 15;
   return each_ns(
       [&](int trips) {
         kernel<<<1, threads>>>(trips, arguments...);
