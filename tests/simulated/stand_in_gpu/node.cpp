@@ -8,7 +8,6 @@
 #include <cstring>
 #include <functional>
 #include <memory>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,18 +18,6 @@
 
 namespace stand_in {
 namespace {
-
-// What this process has drawn for the gaps of such launches, as a part of them.
-double drawn_level(const Launch& launch) {
-  if (scenario().process_spread == 0) return 0;
-  const std::string key = launch.name + " " + std::to_string(launch.blocks()) +
-                          " " + std::to_string(launch.gpus) + " " +
-                          std::to_string(static_cast<int>(launch.kind)) + " " +
-                          std::to_string(process()) + " " +
-                          std::to_string(scenario().seed);
-  std::mt19937_64 random(std::hash<std::string>{}(key));
-  return scenario().process_spread * std::normal_distribution<double>()(random);
-}
 
 bool is_held(const StreamState& stream) {
   return !stream.work.empty() &&
@@ -141,7 +128,7 @@ double gap_of(const Launch& launch, const StreamState& stream) {
   const double gap = gaps[static_cast<int>(launch.kind)];
   const bool first = node().gpus[stream.device].first == &stream;
   return gap * launch.gpus * (is_held(stream) ? costs.held_gap : 1) *
-         (first ? costs.first_stream : 1) * (1 + drawn_level(launch)) *
+         (first ? costs.first_stream : 1) *
          (1 + scenario().stream_level * level) *
          (1 + scenario().process_level * std::max(process(), 0));
 }

@@ -79,7 +79,6 @@ const std::map<std::string, double Scenario::*> kNumbers = {
     {"stream_level", &Scenario::stream_level},
     {"process_level", &Scenario::process_level},
     {"first_stream", &Scenario::first_stream},
-    {"process_spread", &Scenario::process_spread},
     {"slow_gpu", &Scenario::slow_gpu},
     {"slow_by", &Scenario::slow_by},
     {"halve_at", &Scenario::halve_at},

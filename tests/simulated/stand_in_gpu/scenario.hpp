@@ -79,9 +79,6 @@ struct Scenario {
   double process_level = 0;   // and from process to process
   // Gaps of the stream that a process uses first are so many times as long.
   double first_stream = 1;
-  // Standard deviation of what a process draws for the gaps of a kernel and
-  // grid, once for all its launches of them.
-  double process_spread = 0;
   double slow_gpu = -1, slow_by = 1;  // this GPU takes so many times as long
   double halve_at = -1;   // s, after which the SM clock is half as fast
   double halve_gpu = -1;  // only of this GPU; -1: of all
