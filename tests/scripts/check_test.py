@@ -6,6 +6,7 @@ import functools
 import io
 import itertools
 import re
+import tarfile
 import unittest
 from unittest import mock
 
@@ -192,6 +193,16 @@ class CheckTest(ScriptsTest):
              f"look: {OF_GRID}6 of 26 rows have no value"),
             (each(busy(1), **HOST), 0, "normal: "), (each(busy(1.2), **HOST), 1, "look: "),
             (each(busy(1.5), **HOST), 2, "broken: "))
+
+    def test_an_archive_of_other_places(self):
+        """Nothing is written outside of the folder that it is unpacked in."""
+        (self.project / "results").mkdir()
+        outside = self.folder / "outside"
+        for name in (str(outside), "../outside", "healthy_runs/../../outside"):
+            with tarfile.open(self.project / "results/healthy_runs.tar.xz", "w:xz") as archive:
+                archive.addfile(tarfile.TarInfo(name))
+            self.assert_refused(self.script("pages/healthy_pairs.py"), 2, f"{name} is no file of ")
+            self.assertFalse(outside.exists())
 
     def test_single_rows_that_cannot_be(self):
         run = changed_run("h200x1")
