@@ -27,7 +27,7 @@ struct Reached {
 };
 
 /// A counter that each of so many parties adds to in each barrier, and polls.
-/// It has 64 bits on a GPU and so never wraps around.
+/// It has 64 bits on a GPU, or its machine ends a kernel that might wrap it.
 template <class Machine, template <class> class Done>
 class PolledCounter {
  public:

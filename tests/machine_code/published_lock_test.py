@@ -45,7 +45,8 @@ OTHERS = {  # what the row may not do
     "polls for one GPU": (POLL, """({ int count;
       asm volatile("ld.relaxed.gpu.global.s32 %0, [g_mutex];" : "=r"(count) :: "memory");
       count; }) != goalVal"""),
-    "one look": (f"while ({POLL})", "if (false)")}
+    "one look": (f"while ({POLL})", f"if ({POLL})"),
+    "no look": (f"while ({POLL})", "if (false)")}
 OF_MEMORY = r"LD(?!CU?\b|L\b)|ST(?!L\b)|ATOM|RED|BAR|MEMBAR|ERRBAR|CGAERRBAR|CCTL|FENCE"
 
 

@@ -3,7 +3,7 @@
 import math
 import unittest
 
-from made_up_rows import ROWS
+from made_up_rows import ENVIRONMENT, ROWS
 from scripts_support import ScriptsTest
 
 from parts import means, tsv  # from scripts/, which scripts_support has put on the path
@@ -84,6 +84,18 @@ class NormalTest(ScriptsTest):
         for runs, expected in (([far, near, twin], [twin]), ([mine, twin], [twin]),
                                ([far, near, again], []), ([mine], []), ([], [])):
             self.assertEqual(normal.references(mine, runs), expected)
+
+    def test_rows_are_matched_by_blocks_per_sm(self):
+        small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
+            "\t132\t32", "\t120\t32"), "environment": ENVIRONMENT.replace("132", "120")}
+        other = tsv.Run(self.write_run(self.folder / "other", small))
+        run = tsv.Run(self.write_run(self.folder / "run"))
+        grid = [row for row in normal.judged(run, [other])
+                if row.key[0] == "BenchmarkInterSM"]
+        self.assertEqual([row.verdict for row in grid], ["same"] * 5)
+        self.assertEqual([row.key[5] for row in grid], ["1xSM", "32xSM", "1xSM", "1xSM", "32xSM"])
+        alone = normal.judged(run, [])
+        self.assertEqual({row.verdict for row in alone}, {"not recorded"})
 
 
 if __name__ == "__main__":

@@ -72,7 +72,7 @@ class SimulatedRunTest(unittest.TestCase):
                 self.assertRegex(done.stdout, r"\nReport: \S+/report/report.html\nResults: \S+\n"
                                  "Simulated: nothing of this machine was measured.\n$")
 
-    def test_all_rows_are_there(self):
+    def test_all_rows_are_there_and_called_simulated(self):
         for gpus, folder in self.each():
             read = tsv.Run(folder, simulated=True)  # refuses rows that are not rectangular
             self.assertTrue(read.checked)
@@ -80,6 +80,9 @@ class SimulatedRunTest(unittest.TestCase):
             self.assertEqual(read.files.keys() - more, set(NAMES))
             self.assertIn(more, [set(), *[{"Libraries.processes", "Stencil.processes"}] * (gpus > 1)])
             self.assertEqual(read.gpus, gpus)
+            for path in folder.rglob("*"):
+                if path.suffix in (".tsv", ".txt", ".log", ".html", ".md", ".tex"):
+                    self.assertIn("simulated", path.read_text(), path)
 
 
 if __name__ == "__main__":
