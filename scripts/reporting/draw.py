@@ -13,6 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm
 from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine  # since matplotlib 3.6
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 from PIL import Image  # matplotlib needs it, too
@@ -224,7 +225,7 @@ def picture_of(chart):
              DOTS: lambda panel: len(lines_of(panel))}[chart.kind]
     heights = [TALL[chart.kind] * max(map(lines, row)) for row in rows]  # of axes, in inches
     tall = sum(heights) + len(rows) * ABOUT[chart.kind]
-    whole = Figure(figsize=(width, tall + strip), constrained_layout=True)
+    whole = Figure(figsize=(width, tall + strip), layout=ConstrainedLayoutEngine())
     FigureCanvasAgg(whole)
     picture, below = whole.subfigures(2, 1, height_ratios=(tall, strip))
     grid = picture.add_gridspec(len(rows), chart.columns, height_ratios=heights)
