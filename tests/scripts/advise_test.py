@@ -1,5 +1,6 @@
 """Tests of advise.py on made-up rows, and its error on the recorded ones."""
 
+import itertools
 import os
 import re
 import subprocess
@@ -11,7 +12,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts"))
 from parts import tsv
-from reporting.steps_model import LADDER
+from advise import TIMES
+from reporting.steps_model import LADDER, Rows, Steps
 
 HEADER = "method GPUCount rep blk thrd idea(wkld) reads m(step) s(step) m(seam) s(seam) n med(step)"
 GPU = '# gpu[index=0 name="Made up" sms=256]'
@@ -80,6 +82,19 @@ class AdviseTest(unittest.TestCase):
         for work, low, high in ((1, "3.00", "5.50"), (20, "22.00", "24.50")):
             _, (row, _) = self.rows("--work", work, self.file)
             self.assertEqual((row["us(low)"], row["us(high)"]), (low, high))
+
+    def test_other_machines_are_within_the_interval(self):
+        """Steps of each recorded machine, by the rows of each other one of its kind."""
+        machines = [Steps(Rows([path])) for path in sorted(ROOT.glob("results/h*x*/ImplicitBarrier.tsv"))]
+        count = inside = 0
+        for one, other in itertools.permutations((one for one in machines if one.measured), 2):
+            for method, shapes in other.measured.items() if one.rows.gpu == other.rows.gpu else ():
+                for (blocks, steps), way in ((of, one.way(method, of[0])) for of in shapes.items()):
+                    for work, step in steps.items() if way else ():
+                        count += 1
+                        inside += way.times(1 / TIMES).step(work) <= step <= way.times(TIMES).step(work)
+        self.assertGreater(count, 200)
+        self.assertGreater(inside, 0.95 * count)
 
     def test_the_simplest_way_that_costs_little_more(self):
         self.write(planted(3000, {1: 1000, 256: 3000}))

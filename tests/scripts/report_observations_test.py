@@ -3,7 +3,7 @@
 import unittest
 
 from made_up_rows import (BLOCK_LATENCY, ENVIRONMENT, GRID, LAUNCHES, NODE_SUM, ROWS,
-                          section)
+                          WARP_SUM, section)
 from scripts_support import ScriptsTest
 
 from parts import tsv  # from scripts/, which scripts_support has put on the path
@@ -142,6 +142,15 @@ class ObservationsTest(ScriptsTest):
                         "ImplicitBarrier": launches(
                             ("single_omp_traditional_launch", gpus, cpu, half)),
                         "environment": eight}, implicit_gpus=verdict)
+
+    def test_sums_in_a_warp(self):
+        """A sum without a barrier says nothing of the study's with one."""
+        for method, cycles, verdict in (("volatile_tile", 110, "holds"),
+                                        ("volatile_tile", 122, "broken"), ("volatile", 110, "open")):
+            self.check({"Reduction": section("warp level", WARP_SUM, *(
+                f"{name} double 64 {mean}.000 0.100 1 9 0.010"
+                for name, mean in ((method, cycles), ("tile", 110), ("coa", 110))))},
+                barriers_alike=verdict)
 
     def test_sums_with_one_barrier(self):
         """GB/s of CPU threads, with intervals of 2, beside 100 and 200 with intervals of 1."""

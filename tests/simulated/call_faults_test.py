@@ -345,16 +345,19 @@ def check_judge():
         return judge(call, ("once", 999), result, reference)
 
     assert not wrong(good), wrong(good)
-    for bad in (
-            *(good._replace(code=code) for code in (None, 0, 3, 86)),
-            *(good._replace(out=out) for out in (good.out + "b\t2", good.out + "c\t2.5\n")),
-            *(good._replace(err=good.err.replace(*change)) for change in (
-                ("a on 1, 1 x 32: ", ""), ("cudaMalloc(&data, size)", "x()"), (".hpp:3", ""),
-                ("Unknown", "NoDevice"))),
-            *(good._replace(err=good.err + line) for line in (
-                good.err, "stand-in: leak: 1 allocations\n", "x\n")),
-            Result(0, reference.out, "")):
-        assert wrong(bad), bad
+    for code in (None, -11, 0, 2, 3, 86):
+        assert wrong(good._replace(code=code)), code
+    for out in (good.out + "b\t2", good.out[:-1], good.out + "b\n", good.out + "c\t2.5\n"):
+        assert wrong(good._replace(out=out)), out
+    for part, other in (
+            ("a on 1, 1 x 32: ", ""), ("cudaMalloc(&data, size)", "x()"), (".hpp:3", ""),
+            ("Unknown", "NoDevice"), ("error:", "warning:"), ("Program", "Other")):
+        assert wrong(good._replace(err=good.err.replace(part, other))), part
+    for line in (good.err, "stand-in: leak: 1 allocations\n", "x\n",
+                 "==1==ERROR: LeakSanitizer: detected memory leaks\n",
+                 "a.cpp:1:1: runtime error: signed integer overflow\n"):
+        assert wrong(good._replace(err=good.err + line)), line
+    assert wrong(Result(0, reference.out, "")), "an ignored error"
 
 
 def scenario_of(call, fault):

@@ -152,6 +152,8 @@ RUNS.update({
     **{name: ("Pitfalls", ["1"], {}, {"SYNCBENCH_PITFALL": f"{task}:{os.getpid()}"})
        for name, task in (("few_gpus_left", "no_sync:right:1:8"),
                           ("no_case", "nothing:right:1:1"), ("no_task", "nothing"))}})
+STILL = ("implicit1", "implicit2", "free_sleeps", "intra", "inter1", "inter2", "repeat", "sums",
+         "pitfalls")
 
 KINDS = ("warning", "skipped", "note")
 # What depends on the machine and the libraries of the build. Of `one_cpu` CPUs are planted.
@@ -192,6 +194,35 @@ class Warned(unittest.TestCase):
     """Every warning comes when its cause is planted, and not otherwise."""
 
     maxDiff = None
+
+    def test_nothing_is_warned_of_where_nothing_is_planted(self):
+        for name in STILL:
+            self.assertNotIn("warning", of(name).errors, name)
+
+    def test_wide_intervals_are_where_rows_say_so(self):
+        count = 0
+        for section in of("wide").sections:
+            quantity = {"null kernel": "addl", "workload test": "addl",
+                        "held queue": "cpu", "graphs": "node",
+                        "dependent steps": "step"}.get(section.title, "ovh")
+            told = {id(row) for row in section.rows if section.said_of(row, "interval")}
+            for row in section.rows:
+                if row[f"ci95({quantity})"] == "nan":
+                    continue
+                part = float(row[f"ci95({quantity})"]) / abs(float(row[f"m({quantity})"]))
+                self.assertEqual(part > 0.1, id(row) in told, (section.title, row))
+                count += part > 0.1
+        self.assertGreater(count, 3)
+
+    def test_throughput_above_the_limit(self):
+        # Of 24 cycles and 1.01 a cycle, an SM needs 25 warps to exceed 1.
+        rows = [row for title, row in of("fast_shuffles").rows() if title == "throughput"]
+        section, = (s for s in of("fast_shuffles").sections if s.title == "throughput")
+        for row in rows:
+            above = float(row["m(diff_thrput)"]) > 1
+            self.assertEqual(above, int(row["blk"]) / 16 * int(row["thrd"]) / 32 > 24, row)
+            notes = section.said_of(row, "above-limit")
+            self.assertEqual([note.number("limit") for note in notes], [1] * above)
 
     def test_each_comes_when_planted_and_not_otherwise(self):
         lines = [line for name in RUNS if name != "waiting_block" for line in told(name)]

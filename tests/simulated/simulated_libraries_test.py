@@ -64,6 +64,12 @@ class Libraries(processes.Processes):
         self.assertEqual(places, [("0", "0", "0"), ("1", "0", "1"), ("2", "0", "2")])
         self.assertNotIn(" host=", done.stdout)
 
+    def test_own_barrier_needs_one_node(self):
+        done = self.run_them([*self.two_nodes(), *words(3, *OWN)], 4)
+        self.check_error(re.sub("Libraries: warning: .*", "", done.stderr),
+                         "asked for and not measured: peer_grid_sync .*: it joins the GPUs of")
+        self.assertIn("# skipped[several-nodes] peer_grid_sync ", done.stdout)
+
     def test_rows_of_two_nodes(self):
         done = self.run_them([*self.two_nodes(), *words(3, *SHORT, "--hosts")], 0)
         self.assertEqual(self.rows(done), [("mpi_barrier", "2", "3", "3", "nan"),

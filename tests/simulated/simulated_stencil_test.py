@@ -145,6 +145,9 @@ class Stencil(processes.Processes):
         self.check_failing_mpi((*SMALL, "--method", "mpi_send_recv"), {
             "MPI_Irecv": [1, 9], "MPI_Isend": [1, 9], "MPI_Waitall": [1, 9]})
 
+    def test_the_first_process_is_killed(self):
+        self.check_killed(0, long("mpi_send_recv"), "# process")
+
     def test_another_process_is_killed(self):
         self.check_killed(2, long("peer_grid_sync"), "# process")
 
