@@ -176,6 +176,7 @@ void MeasuringRun::measure_all(const std::function<std::string()>& sections) {
   judge_spreads();
   progress_.clear();
   out_.end();
+  gather_("");  // a process that ends first would end the one that writes
   if (!failure.empty()) throw std::runtime_error(failure);
   asked_.check(options_.methods);
 }

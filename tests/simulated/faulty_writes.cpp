@@ -1,7 +1,7 @@
 // Loaded before the C library: the write() to standard output that is number
 // WRITE_AT is interrupted by WRITE_SIGNAL, fails with WRITE_ERROR, or writes
 // half (WRITE_HALF=1), and the next one meets the others. FSYNC_AT fails with
-// FSYNC_ERROR.
+// FSYNC_ERROR. WRITE_MS: milliseconds that each of them takes.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -33,6 +33,7 @@ extern "C" ssize_t write(int file, const void* data, size_t size) {
       file == STDOUT_FILENO &&
       (size < sizeof kOfStandIn ||
        std::memcmp(data, kOfStandIn, sizeof kOfStandIn - 1) != 0);
+  if (counts) usleep(1000 * static_cast<useconds_t>(asked("WRITE_MS")));
   const int at = asked("WRITE_AT"), half = asked("WRITE_HALF");
   const int call = counts && at > 0 ? ++calls - at : -1;
   if (half != 0 && call == 0) return real_write(file, data, (size + 1) / 2);
