@@ -6,7 +6,8 @@
 
 They are the recorded runs of this version and those of results/healthy_runs.tar.xz, so that each
 verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by
-bounds that know neither of the two runs. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or
+bounds that know neither of the two runs. Each run of the archive is also judged against "recorded",
+all recorded ones, as a user's is; these bounds know those. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or
 a folder cannot be read.
 """
 
@@ -24,6 +25,7 @@ from reporting import bounds, normal
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+RECORDED = "recorded"
 ARCHIVE = RESULTS / "healthy_runs.tar.xz"
 
 
@@ -59,11 +61,11 @@ def held_out(changes, runs):
     return bounds.Bounds({one: most for one, (_, most) in widest(changes, runs).items()})
 
 
-def judged(run, other, changes):
-    """The row of a pair."""
-    verdict = Verdict(run, [other], partial=True, chosen=True)
-    names = run.path.name, other.path.name
-    out = Verdict(run, [other], True, held_out(changes, names), chosen=True)
+def judged(run, others, changes):
+    """The row of a run beside another one, or beside several, which are recorded."""
+    verdict = Verdict(run, others, partial=True, chosen=True)
+    names = run.path.name, others[0].path.name if len(others) == 1 else RECORDED
+    out = Verdict(run, others, True, held_out(changes, names), chosen=True)
     moved = sum(row.verdict in ("faster", "slower") for row in verdict.rows)
     return *names, verdict.judged, moved, verdict.level, out.level, (
         out.faults[0].text if out.faults else "none")
@@ -82,7 +84,9 @@ def work():
     parser.add_argument("--bounds", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, ProcessPoolExecutor() as pool:
-        runs = [*of_today(normal.recorded_runs(RESULTS)), *map(tsv.Run, unpacked(folder))]
+        recorded = of_today(normal.recorded_runs(RESULTS))
+        archived = list(map(tsv.Run, unpacked(folder)))
+        runs = [*recorded, *archived]
         changes = changes_of(runs, pool)
         if options.bounds:
             print(*bounds.COLUMNS, sep="\t")
@@ -91,7 +95,8 @@ def work():
             return 0
         print("run", "against", "rows", "moved", "verdict", "held_out", "first", sep="\t")
         by_name = {run.path.name: run for run in runs}
-        pairs = [[by_name[name] for name in names] for names in changes]
+        pairs = [(by_name[name], [by_name[other]]) for name, other in changes]
+        pairs += [(run, normal.references(run, recorded)) for run in archived]
         for row in pool.map(judged, *zip(*pairs), itertools.repeat(changes)):
             print(*row, sep="\t", flush=True)
     return 0

@@ -20,6 +20,7 @@ LEAST, CLOSE = 15.0, 5.0  # and so many percent at least; of two runs that someb
 UNKNOWN = 65.0  # percent, where no two healthy runs have a section
 WIDE = 22.0  # percent: wider bounds do not tell what is 1.25 times slower
 FASTER = 4.0  # times as far may rows be faster
+ALONE = 25.0  # percent: one row alone of a method with several may change by less
 
 # Groups of rows that agree alike. Rows inside an SM hardly ever differ, so a share of all rows says
 # little of the others.
@@ -85,8 +86,8 @@ class Bounds:
     def __init__(self, known, close=False):
         """known: {group: the largest change}; close: for two runs, not for a verdict on one."""
         self.known, self.sections = known, {}
-        self.least, self.unknown, self.faster = (
-            (CLOSE, CLOSE, 1) if close else (LEAST, UNKNOWN, FASTER))
+        self.least, self.unknown, self.faster, self.alone = (
+            (CLOSE, CLOSE, 1, 0) if close else (LEAST, UNKNOWN, FASTER, ALONE))
         for one, percent in known.items():
             self.sections[one[:2]] = max(self.sections.get(one[:2], 0.0), percent)
 
