@@ -6,9 +6,9 @@
 
 They are the recorded runs of this version and those of results/healthy_runs.tar.xz, so that each
 verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by
-bounds that know neither of the two runs. Each run of the archive is also judged against "recorded",
-all recorded ones, as a user's is; these bounds know those. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or
-a folder cannot be read.
+bounds that know neither of the two runs. `against` is "recorded" where a run of the archive is
+judged beside all recorded ones, as a user's is; then `held_out` knows the recorded ones. stdout:
+tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
 """
 
 import itertools
@@ -25,8 +25,8 @@ from reporting import bounds, normal
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
-RECORDED = "recorded"
 ARCHIVE = RESULTS / "healthy_runs.tar.xz"
+RECORDED = "recorded"
 
 
 def unpacked(folder):
@@ -61,10 +61,10 @@ def held_out(changes, runs):
     return bounds.Bounds({one: most for one, (_, most) in widest(changes, runs).items()})
 
 
-def judged(run, others, changes):
-    """The row of a run beside another one, or beside several, which are recorded."""
+def judged(run, against, others, changes):
+    """The row of a run beside others. against: their name."""
     verdict = Verdict(run, others, partial=True, chosen=True)
-    names = run.path.name, others[0].path.name if len(others) == 1 else RECORDED
+    names = run.path.name, against
     out = Verdict(run, others, True, held_out(changes, names), chosen=True)
     moved = sum(row.verdict in ("faster", "slower") for row in verdict.rows)
     return *names, verdict.judged, moved, verdict.level, out.level, (
@@ -95,8 +95,8 @@ def work():
             return 0
         print("run", "against", "rows", "moved", "verdict", "held_out", "first", sep="\t")
         by_name = {run.path.name: run for run in runs}
-        pairs = [(by_name[name], [by_name[other]]) for name, other in changes]
-        pairs += [(run, normal.references(run, recorded)) for run in archived]
+        pairs = [(by_name[name], other, [by_name[other]]) for name, other in changes]
+        pairs += [(run, RECORDED, normal.references(run, recorded)) for run in archived]
         for row in pool.map(judged, *zip(*pairs), itertools.repeat(changes)):
             print(*row, sep="\t", flush=True)
     return 0

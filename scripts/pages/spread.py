@@ -35,7 +35,7 @@ def differences(runs):
 
 
 def pairs(_runs):
-    """How often two healthy runs were not called normal."""
+    """How often healthy runs were not called normal."""
     new, rows = [], []
     for row in table_of("healthy_pairs"):
         (new if row["against"] == RECORDED else rows).append(row)

@@ -189,8 +189,10 @@ class CheckTest(ScriptsTest):
             (slower(1.1, blk=("4224",), **GRID), 0, "normal: "),
             (slower(1.22, blk=("4224",), **GRID), 1, f"look: {OF_GRID}18% slower (2 of 26 "),
             (slower(1.22, blk=("4224",), thrd=("32",), **GRID), 0, "normal: "),
-            (slower(1.35, blk=("4224",), thrd=("32",), **GRID), 1, f"look: {OF_GRID}30% slower (1 of 26 "),
-            (slower(1.22, title="warp latency", method=("atom_acq_rel_gpu",)), 1, "look: atom_acq_rel_gpu (BenchmarkIntraSM"),
+            (slower(1.35, blk=("4224",), thrd=("32",), **GRID), 1,
+             f"look: {OF_GRID}30% slower (1 of 26 "),
+            (slower(1.22, title="warp latency", method=("atom_acq_rel_gpu",)), 1,
+             "look: atom_acq_rel_gpu (BenchmarkIntraSM"),
             (each(noisy, blk=("132", "264"), **GRID), 2,
              f"broken: {OF_GRID}193% slower (12 of 26 rows)"),
             (each(without_value, title="grid latency", blk=("132",)), 1,
@@ -477,24 +479,29 @@ class CheckTest(ScriptsTest):
 
 class HealthyPairsTest(ScriptsTest):
     def test_recorded_verdicts(self):
-        """results/healthy_pairs.tsv is of these runs and bounds: three pairs are judged again."""
+        """results/healthy_pairs.tsv is of these runs and bounds: three pairs are judged again,
+        and one run beside the recorded ones."""
         path = ROOT / "results/healthy_pairs.tsv"
         rows = tsv.read_table(tsv.read_bytes(path), path)
-        runs = {run.path.name: run for run in (
-            *recorded_runs(), *map(tsv.Run, healthy_pairs.unpacked(self.folder)))
-            if not normal.is_before(run)}
+        recorded = [run for run in recorded_runs() if not normal.is_before(run)]
+        archived = list(map(tsv.Run, healthy_pairs.unpacked(self.folder)))
+        runs = {run.path.name: run for run in (*recorded, *archived)}
         pairs = [(row["run"], row["against"]) for row in rows]
         self.assertCountEqual(pairs, [
-            (one, other) for one, other in itertools.permutations(runs, 2)
-            if runs[one].environment["gpu"] == runs[other].environment["gpu"]])
-        self.assertEqual({name[:4] for pair in pairs for name in pair}, {"h100", "h200"})
-        for one, other in (("h200x1", "h200x2"), ("h100x2_a", "h100x2"), ("h100x1_a", "h100x1")):
+            *((one, other) for one, other in itertools.permutations(runs, 2)
+              if runs[one].environment["gpu"] == runs[other].environment["gpu"]),
+            *((run.path.name, healthy_pairs.RECORDED) for run in archived)])
+        self.assertEqual({name[:4] for name, _ in pairs}, {"h100", "h200"})
+        for one, other in (("h200x1", "h200x2"), ("h100x2_a", "h100x2"), ("h100x1_a", "h100x1"),
+                           ("h200x2_a", healthy_pairs.RECORDED)):
             row = next(row for row in rows if (row["run"], row["against"]) == (one, other))
-            verdict = Verdict(runs[one], [runs[other]], partial=True, chosen=True)
+            others = [runs[other]] if other in runs else normal.references(runs[one], recorded)
+            verdict = Verdict(runs[one], others, partial=True, chosen=True)
             self.assertEqual((row["rows"], row["verdict"]), (str(verdict.judged), verdict.level))
             # No change between them is larger than bounds.tsv has.
-            for group, percent in healthy_pairs.largest_changes((runs[one], runs[other])).items():
-                self.assertLessEqual(percent, bounds.read().known[group] + 0.1, group)
+            for run in others:
+                for group, percent in healthy_pairs.largest_changes((runs[one], run)).items():
+                    self.assertLessEqual(percent, bounds.read().known[group] + 0.1, group)
 
     def test_held_out_bounds(self):
         """They come from the pairs without the run."""

@@ -1,7 +1,7 @@
 // Loaded before the C library: the write() to standard output that is number
 // WRITE_AT is interrupted by WRITE_SIGNAL, fails with WRITE_ERROR, or writes
 // half (WRITE_HALF=1), and the next one meets the others. FSYNC_AT fails with
-// FSYNC_ERROR. WRITE_MS: milliseconds that each of them takes.
+// FSYNC_ERROR. WRITE_MS: milliseconds that each write takes.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -90,12 +90,12 @@ class Stencil(processes.Processes):
                              r"process \d: it cannot access the memory of process \d")
 
     def test_no_cuda_ipc(self):
-        # All give up at the end, those that write no rows the first.
-        slow = words(1, *WITHOUT_MPI)
-        slow[2:2] = ["env", "WRITE_MS=100", f"LD_PRELOAD={planted.FOLDER / 'libfaulty_writes.so'}"]
-        done = self.run_them(together(
-            slow, words(1, *WITHOUT_MPI, stand_in="fail_call=cudaIpcGetMemHandle "
-                        "fail_at=1 fail_code=801 fail_mode=stays"), words(1, *WITHOUT_MPI)), 4)
+        command = one_other(*WITHOUT_MPI, stand_in="fail_call=cudaIpcGetMemHandle "
+                            "fail_at=1 fail_code=801 fail_mode=stays")
+        # All give up at the end, process 0, which writes slowly, the last.
+        command[2:2] = ["env", "WRITE_MS=100",
+                        f"LD_PRELOAD={planted.FOLDER / 'libfaulty_writes.so'}"]
+        done = self.run_them(command, 4)
         self.check_rows(done, {"none"}, "1")
         for method in OWN:
             self.assertIn(f"# skipped[no-peer-access] {method} GPUcount=3: "
