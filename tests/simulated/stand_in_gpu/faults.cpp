@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -92,7 +91,6 @@ cudaError_t fail() {
     for (;;) pause();
   }
   if (how == "abort") std::abort();
-  if (how == "kill") raise(SIGKILL);
   const auto code = static_cast<cudaError_t>(scenario().fail_code);
   if (how == "sticky") poison(code);
   note_failed_call();
