@@ -32,6 +32,15 @@ double varied(double nanoseconds) {
   return nanoseconds * (1 + scenario().host_noise * (state / 2147483648. - 1));
 }
 
+template <class Body>
+cudaError_t result_of(Body body) {
+  try {
+    return body();
+  } catch (const Failed& failed) {
+    return failed.error;
+  }
+}
+
 // A call: fails, or spends the host's time and does what body() does.
 template <class Body>
 cudaError_t call(const char* name, double nanoseconds, Body body,
@@ -39,7 +48,7 @@ cudaError_t call(const char* name, double nanoseconds, Body body,
   const cudaError_t planned = failure_of(name, from);
   if (planned != cudaSuccess) return last = planned;
   host_spends(varied(nanoseconds));
-  const cudaError_t error = body();
+  const cudaError_t error = result_of(body);
   if (error != cudaSuccess) last = error;
   return error;
 }
@@ -57,7 +66,7 @@ cudaError_t giving_back(const char* name, Body body,
                         const void* from = __builtin_return_address(0)) {
   const cudaError_t planned = failure_of(name, from);
   host_spends(varied(scenario().call));
-  const cudaError_t error = body();
+  const cudaError_t error = result_of(body);
   if (planned == cudaSuccess && error == cudaSuccess) return cudaSuccess;
   return last = planned != cudaSuccess ? planned : error;
 }
@@ -249,6 +258,12 @@ cudaError_t entry_point(const char* name, void** entry,
 }
 #endif
 
+template <class T>
+cudaError_t answer(T* to, T value) {
+  *to = value;
+  return cudaSuccess;
+}
+
 struct Pushed {
   dim3 grid, block;
   std::size_t shared;
@@ -268,6 +283,21 @@ bool has_peer_access(int gpus) {
 }  // namespace stand_in
 
 using namespace stand_in;
+
+// A function that is one call: its name, parameters and what it returns. The
+// last two spend other time, and give something back.
+#define CALL(name, parameters, ...)                  \
+  cudaError_t name parameters {                      \
+    return call(#name, [&] { return __VA_ARGS__; }); \
+  }
+#define CALL_OF(cost, name, parameters, ...)                          \
+  cudaError_t name parameters {                                       \
+    return call(#name, scenario().cost, [&] { return __VA_ARGS__; }); \
+  }
+#define GIVES_BACK(name, parameters, ...)                   \
+  cudaError_t name parameters {                             \
+    return giving_back(#name, [&] { return __VA_ARGS__; }); \
+  }
 
 extern "C" {
 
@@ -361,12 +391,9 @@ cudaError_t cudaLaunchCooperativeKernelMultiDevice(cudaLaunchParams* list,
               });
 }
 #endif
-cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* symbol) {
-  return call("cudaGetFuncBySymbol", [&] {
-    *function = reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol));
-    return cudaSuccess;
-  });
-}
+CALL(cudaGetFuncBySymbol, (cudaFunction_t * function, const void* symbol),
+     answer(function,
+            reinterpret_cast<cudaFunction_t>(const_cast<void*>(symbol))))
 
 // Devices.
 
@@ -378,12 +405,7 @@ cudaError_t cudaGetDeviceCount(int* count) {
     return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
   });
 }
-cudaError_t cudaGetDevice(int* device) {
-  return call("cudaGetDevice", [&] {
-    *device = current_gpu();
-    return cudaSuccess;
-  });
-}
+CALL(cudaGetDevice, (int* device), answer(device, current_gpu()))
 cudaError_t cudaSetDevice(int device) {
   return call("cudaSetDevice", [&] {
     if (!is_gpu(device)) return cudaErrorInvalidDevice;
@@ -400,15 +422,9 @@ cudaError_t cudaInitDevice(int device, unsigned, unsigned) {
   });
 }
 #endif
-cudaError_t cudaSetDeviceFlags(unsigned) {
-  return call("cudaSetDeviceFlags", [] { return cudaSuccess; });
-}
-cudaError_t cudaGetDeviceFlags(unsigned* flags) {
-  return call("cudaGetDeviceFlags", [&] {
-    *flags = cudaDeviceScheduleSpin;
-    return cudaSuccess;
-  });
-}
+CALL(cudaSetDeviceFlags, (unsigned), cudaSuccess)
+CALL(cudaGetDeviceFlags, (unsigned* flags),
+     answer(flags, unsigned{cudaDeviceScheduleSpin}))
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   return call("cudaGetDeviceProperties", [&] {
     if (!is_gpu(device)) return cudaErrorInvalidDevice;
@@ -470,192 +486,109 @@ cudaError_t cudaDeviceDisablePeerAccess(int peer) {
                : cudaErrorPeerAccessNotEnabled;
   });
 }
-cudaError_t cudaDriverGetVersion(int* version) {
-  return call("cudaDriverGetVersion", [&] {
-    *version = static_cast<int>(scenario().driver);
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaRuntimeGetVersion(int* version) {
-  return call("cudaRuntimeGetVersion", [&] {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-  });
-}
+CALL(cudaDriverGetVersion, (int* version),
+     answer(version, static_cast<int>(scenario().driver)))
+CALL(cudaRuntimeGetVersion, (int* version), answer(version, CUDART_VERSION))
 #if CUDART_VERSION >= 13000
-cudaError_t cudaGetDriverEntryPointByVersion(
-    const char* name, void** entry, unsigned, unsigned long long,
-    cudaDriverEntryPointQueryResult* found) {
-  return call("cudaGetDriverEntryPointByVersion",
-              [&] { return entry_point(name, entry, found); });
-}
+CALL(cudaGetDriverEntryPointByVersion,
+     (const char* name, void** entry, unsigned, unsigned long long,
+      cudaDriverEntryPointQueryResult* found),
+     entry_point(name, entry, found))
 #elif CUDART_VERSION >= 12000
-cudaError_t cudaGetDriverEntryPoint(const char* name, void** entry,
-                                    unsigned long long,
-                                    cudaDriverEntryPointQueryResult* found) {
-  return call("cudaGetDriverEntryPoint",
-              [&] { return entry_point(name, entry, found); });
-}
+CALL(cudaGetDriverEntryPoint,
+     (const char* name, void** entry, unsigned long long,
+      cudaDriverEntryPointQueryResult* found),
+     entry_point(name, entry, found))
 #else
-cudaError_t cudaGetDriverEntryPoint(const char* name, void** entry,
-                                    unsigned long long) {
-  return call("cudaGetDriverEntryPoint",
-              [&] { return entry_point(name, entry); });
-}
+CALL(cudaGetDriverEntryPoint,
+     (const char* name, void** entry, unsigned long long),
+     entry_point(name, entry))
 #endif
 
 // Memory.
 
-cudaError_t cudaMalloc(void** address, size_t bytes) {
-  return call("cudaMalloc", [&] { return allocate(address, bytes, false); });
-}
-cudaError_t cudaFree(void* address) {
-  return giving_back("cudaFree", [&] {
-    start_clock();
-    return release(address, false);
-  });
-}
-cudaError_t cudaHostAlloc(void** address, size_t bytes, unsigned) {
-  return call("cudaHostAlloc", [&] { return allocate(address, bytes, true); });
-}
-cudaError_t cudaFreeHost(void* address) {
-  return giving_back("cudaFreeHost", [&] { return release(address, true); });
-}
-cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* address) {
-  return call("cudaIpcGetMemHandle",
-              [&] { return share_memory(handle, address); });
-}
-cudaError_t cudaIpcOpenMemHandle(void** address, cudaIpcMemHandle_t handle,
-                                 unsigned) {
-  return call("cudaIpcOpenMemHandle", [&] {
-    if (scenario().peer == "none") return cudaErrorPeerAccessUnsupported;
-    return open_shared_memory(address, handle);
-  });
-}
-cudaError_t cudaIpcCloseMemHandle(void* address) {
-  return giving_back("cudaIpcCloseMemHandle",
-                     [&] { return close_shared_memory(address); });
-}
-cudaError_t cudaMemGetInfo(size_t* free, size_t* total) {
-  return call("cudaMemGetInfo", [&] {
-    free_memory(free, total);
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes,
-                       cudaMemcpyKind) {
-  return call("cudaMemcpy", scenario().call_copy,
-              [&] { return copy_now(to, from, bytes); });
-}
-cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes,
-                            cudaMemcpyKind, cudaStream_t stream) {
-  return call("cudaMemcpyAsync",
-              [&] { return queue_copy(to, from, bytes, stream, false); });
-}
-cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int,
-                                size_t bytes, cudaStream_t stream) {
-  return call("cudaMemcpyPeerAsync",
-              [&] { return queue_copy(to, from, bytes, stream, true); });
-}
-cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* from,
-                               size_t bytes, size_t offset, cudaMemcpyKind) {
-  return call("cudaMemcpyToSymbol", scenario().call_copy,
-              [&] { return write_variable(symbol, from, bytes, offset); });
-}
-cudaError_t cudaMemcpyFromSymbol(void* to, const void* symbol, size_t bytes,
-                                 size_t offset, cudaMemcpyKind) {
-  return call("cudaMemcpyFromSymbol", scenario().call_copy,
-              [&] { return read_variable(to, symbol, bytes, offset); });
-}
-cudaError_t cudaMemset(void* to, int byte, size_t bytes) {
-  return call("cudaMemset", [&] { return set_now(to, byte, bytes); });
-}
+CALL(cudaMalloc, (void** address, size_t bytes),
+     allocate(address, bytes, false))
+GIVES_BACK(cudaFree, (void* address), (start_clock(), release(address, false)))
+CALL(cudaHostAlloc, (void** address, size_t bytes, unsigned),
+     allocate(address, bytes, true))
+GIVES_BACK(cudaFreeHost, (void* address), release(address, true))
+CALL(cudaIpcGetMemHandle, (cudaIpcMemHandle_t * handle, void* address),
+     share_memory(handle, address))
+CALL(cudaIpcOpenMemHandle,
+     (void** address, cudaIpcMemHandle_t handle, unsigned),
+     scenario().peer == "none" ? cudaErrorPeerAccessUnsupported
+                               : open_shared_memory(address, handle))
+GIVES_BACK(cudaIpcCloseMemHandle, (void* address), close_shared_memory(address))
+CALL(cudaMemGetInfo, (size_t * free, size_t* total), free_memory(free, total))
+CALL_OF(call_copy, cudaMemcpy,
+        (void* to, const void* from, size_t bytes, cudaMemcpyKind),
+        copy_now(to, from, bytes))
+CALL(cudaMemcpyAsync,
+     (void* to, const void* from, size_t bytes, cudaMemcpyKind,
+      cudaStream_t stream),
+     queue_copy(to, from, bytes, stream, false))
+CALL(cudaMemcpyPeerAsync,
+     (void* to, int, const void* from, int, size_t bytes, cudaStream_t stream),
+     queue_copy(to, from, bytes, stream, true))
+CALL_OF(call_copy, cudaMemcpyToSymbol,
+        (const void* symbol, const void* from, size_t bytes, size_t offset,
+         cudaMemcpyKind),
+        write_variable(symbol, from, bytes, offset))
+CALL_OF(call_copy, cudaMemcpyFromSymbol,
+        (void* to, const void* symbol, size_t bytes, size_t offset,
+         cudaMemcpyKind),
+        read_variable(to, symbol, bytes, offset))
+CALL(cudaMemset, (void* to, int byte, size_t bytes), set_now(to, byte, bytes))
 
 // Streams and events.
 
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
-  return call("cudaStreamCreateWithFlags",
-              [&] { return create_stream(stream); });
-}
-cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-  return giving_back("cudaStreamDestroy",
-                     [&] { return destroy_stream(stream); });
-}
-cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-  return call("cudaStreamSynchronize", scenario().call_synchronize,
-              [&] { return wait_for_stream(stream); });
-}
-cudaError_t cudaDeviceSynchronize() {
-  return call("cudaDeviceSynchronize", scenario().call_synchronize,
-              [] { return wait_for_gpu(); });
-}
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
-  return call("cudaEventCreate", [&] { return create_event(event); });
-}
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-  return call("cudaEventCreateWithFlags", [&] { return create_event(event); });
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event,
-                                unsigned) {
-  return call("cudaStreamWaitEvent", [&] { return queue_wait(stream, event); });
-}
-cudaError_t cudaEventDestroy(cudaEvent_t event) {
-  return giving_back("cudaEventDestroy", [&] { return destroy_event(event); });
-}
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-  return call("cudaEventRecord", [&] { return queue_event(event, stream); });
-}
-cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-  return call("cudaEventSynchronize", scenario().call_synchronize,
-              [&] { return wait_for_event(event); });
-}
-cudaError_t cudaEventQuery(cudaEvent_t event) {
-  return call("cudaEventQuery", [&] { return query_event(event); });
-}
-cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from,
-                                 cudaEvent_t to) {
-  return call("cudaEventElapsedTime",
-              [&] { return elapsed(milliseconds, from, to); });
-}
+CALL(cudaStreamCreateWithFlags, (cudaStream_t * stream, unsigned),
+     create_stream(stream))
+GIVES_BACK(cudaStreamDestroy, (cudaStream_t stream), destroy_stream(stream))
+CALL_OF(call_synchronize, cudaStreamSynchronize, (cudaStream_t stream),
+        wait_for_stream(stream))
+CALL_OF(call_synchronize, cudaDeviceSynchronize, (), wait_for_gpu())
+CALL(cudaEventCreate, (cudaEvent_t * event), create_event(event))
+CALL(cudaEventCreateWithFlags, (cudaEvent_t * event, unsigned),
+     create_event(event))
+CALL(cudaStreamWaitEvent, (cudaStream_t stream, cudaEvent_t event, unsigned),
+     queue_wait(stream, event))
+GIVES_BACK(cudaEventDestroy, (cudaEvent_t event), destroy_event(event))
+CALL(cudaEventRecord, (cudaEvent_t event, cudaStream_t stream),
+     queue_event(event, stream))
+CALL_OF(call_synchronize, cudaEventSynchronize, (cudaEvent_t event),
+        wait_for_event(event))
+CALL(cudaEventQuery, (cudaEvent_t event), query_event(event))
+CALL(cudaEventElapsedTime,
+     (float* milliseconds, cudaEvent_t from, cudaEvent_t to),
+     elapsed(milliseconds, from, to))
 
 // Graphs.
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-  return call("cudaStreamBeginCapture", [&] { return begin_capture(stream); });
-}
-cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return call("cudaStreamEndCapture",
-              [&] { return end_capture(stream, graph); });
-}
-cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* exec,
-                                          cudaGraph_t graph,
-                                          unsigned long long) {
-  return call("cudaGraphInstantiateWithFlags",
-              [&] { return instantiate(exec, graph); });
-}
-cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t) {
-  return call("cudaGraphUpload", [&] { return upload_graph(exec); });
-}
-cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream) {
-  return call("cudaGraphLaunch", scenario().call_graph,
-              [&] { return queue_graph(exec, stream); });
-}
+CALL(cudaStreamBeginCapture, (cudaStream_t stream, cudaStreamCaptureMode),
+     begin_capture(stream))
+CALL(cudaStreamEndCapture, (cudaStream_t stream, cudaGraph_t* graph),
+     end_capture(stream, graph))
+CALL(cudaGraphInstantiateWithFlags,
+     (cudaGraphExec_t * exec, cudaGraph_t graph, unsigned long long),
+     instantiate(exec, graph))
+CALL(cudaGraphUpload, (cudaGraphExec_t exec, cudaStream_t), upload_graph(exec))
+CALL_OF(call_graph, cudaGraphLaunch,
+        (cudaGraphExec_t exec, cudaStream_t stream), queue_graph(exec, stream))
 #if CUDART_VERSION >= 12000
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
-                                cudaGraphExecUpdateResultInfo*) {
+CALL(cudaGraphExecUpdate,
+     (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphExecUpdateResultInfo*),
+     update_graph(exec, graph))
 #else
-cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
-                                cudaGraphNode_t*, cudaGraphExecUpdateResult*) {
+CALL(cudaGraphExecUpdate,
+     (cudaGraphExec_t exec, cudaGraph_t graph, cudaGraphNode_t*,
+      cudaGraphExecUpdateResult*),
+     update_graph(exec, graph))
 #endif
-  return call("cudaGraphExecUpdate", [&] { return update_graph(exec, graph); });
-}
-cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
-  return giving_back("cudaGraphDestroy", [&] { return destroy_graph(graph); });
-}
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec) {
-  return giving_back("cudaGraphExecDestroy",
-                     [&] { return destroy_graph_exec(exec); });
-}
+GIVES_BACK(cudaGraphDestroy, (cudaGraph_t graph), destroy_graph(graph))
+GIVES_BACK(cudaGraphExecDestroy, (cudaGraphExec_t exec),
+           destroy_graph_exec(exec))
 
 // Kernels.
 
@@ -670,24 +603,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
     return cudaSuccess;
   });
 }
-cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) {
-  return call("cudaFuncSetAttribute", [] { return cudaSuccess; });
-}
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks,
-                                                          const void*,
-                                                          int threads, size_t) {
-  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&] {
-    *blocks = resident_blocks(static_cast<unsigned>(threads));
-    return cudaSuccess;
-  });
-}
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
-    int* blocks, const void*, int threads, size_t, unsigned) {
-  return call("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", [&] {
-    *blocks = resident_blocks(static_cast<unsigned>(threads));
-    return cudaSuccess;
-  });
-}
+CALL(cudaFuncSetAttribute, (const void*, cudaFuncAttribute, int), cudaSuccess)
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessor,
+     (int* blocks, const void*, int threads, size_t),
+     answer(blocks, resident_blocks(static_cast<unsigned>(threads))))
+CALL(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags,
+     (int* blocks, const void*, int threads, size_t, unsigned),
+     answer(blocks, resident_blocks(static_cast<unsigned>(threads))))
 cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const void*,
                                            const cudaLaunchConfig_t* config) {
   return call("cudaOccupancyMaxActiveClusters", [&] {
@@ -710,32 +632,21 @@ cudaError_t cudaPeekAtLastError() {
   return poisoned() != cudaSuccess ? poisoned() : last;
 }
 const char* cudaGetErrorName(cudaError_t error) {
-  switch (error) {
-    case cudaSuccess:
-      return "cudaSuccess";
-    case cudaErrorInvalidValue:
-      return "cudaErrorInvalidValue";
-    case cudaErrorMemoryAllocation:
-      return "cudaErrorMemoryAllocation";
-    case cudaErrorNoDevice:
-      return "cudaErrorNoDevice";
-    case cudaErrorIllegalAddress:
-      return "cudaErrorIllegalAddress";
-    case cudaErrorLaunchFailure:
-      return "cudaErrorLaunchFailure";
-    case cudaErrorLaunchTimeout:
-      return "cudaErrorLaunchTimeout";
-    case cudaErrorCooperativeLaunchTooLarge:
-      return "cudaErrorCooperativeLaunchTooLarge";
-    case cudaErrorNotSupported:
-      return "cudaErrorNotSupported";
-    case cudaErrorUnknown:
-      return "cudaErrorUnknown";
-    default:
-      thread_local char name[32];
-      std::snprintf(name, sizeof name, "cudaError%d", static_cast<int>(error));
-      return name;
-  }
+#define NAME(known) \
+  if (error == known) return #known
+  NAME(cudaSuccess);
+  NAME(cudaErrorInvalidValue);
+  NAME(cudaErrorMemoryAllocation);
+  NAME(cudaErrorNoDevice);
+  NAME(cudaErrorIllegalAddress);
+  NAME(cudaErrorLaunchFailure);
+  NAME(cudaErrorLaunchTimeout);
+  NAME(cudaErrorCooperativeLaunchTooLarge);
+  NAME(cudaErrorNotSupported);
+  NAME(cudaErrorUnknown);
+  thread_local char name[32];
+  std::snprintf(name, sizeof name, "cudaError%d", static_cast<int>(error));
+  return name;
 }
 const char* cudaGetErrorString(cudaError_t error) {
   thread_local char text[64];

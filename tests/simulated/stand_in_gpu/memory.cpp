@@ -191,10 +191,11 @@ cudaError_t close_shared_memory(void* address) {
   return cudaSuccess;
 }
 
-void free_memory(std::size_t* free, std::size_t* total) {
+cudaError_t free_memory(std::size_t* free, std::size_t* total) {
   const Lock lock(node().mutex);
   *total = static_cast<std::size_t>(scenario().memory_mib * (1 << 20));
   *free = *total - node().gpus[current_gpu()].used;
+  return cudaSuccess;
 }
 
 cudaError_t copy_now(void* to, const void* from, std::size_t bytes) {

@@ -55,6 +55,11 @@ struct Running {
   long long cycles(double after = 0) const;
 };
 
+/// Thrown: ends a call, or a kernel, with this error.
+struct Failed {
+  cudaError_t error;
+};
+
 /// What has become of it.
 struct Ended {
   double nanoseconds = 0;
@@ -93,6 +98,14 @@ void complain(const std::string& what);
 /// What is not const is about to be written: it has another version then.
 bool inside(const void* address, std::size_t bytes, const char* whose);
 bool inside(void* address, std::size_t bytes, const char* whose);
+
+/// Ends the kernel where so many values from an address are not inside.
+template <class T>
+void need(T* first, std::size_t count, const char* whose) {
+  if (!inside(first, count * sizeof *first, whose)) {
+    throw Failed{cudaErrorIllegalAddress};
+  }
+}
 
 /// Whether it is memory of another process.
 bool is_foreign(const void* address);

@@ -95,28 +95,15 @@ Node& node() {
   return only;
 }
 
-StreamState* stream_of(cudaStream_t stream) {
-  if (stream == nullptr || stream == cudaStreamLegacy) {
-    return &node().gpus[current_gpu()].legacy;
-  }
-  if (stream == cudaStreamPerThread) {
-    return &node().gpus[current_gpu()].per_thread;
-  }
-  auto* found = reinterpret_cast<StreamState*>(stream);
-  if (node().streams.count(found) == 0) {
-    complain("a stream that there is not");
-    return nullptr;
-  }
-  return found;
+StreamState& stream_of(cudaStream_t stream) {
+  Gpu& gpu = node().gpus[current_gpu()];
+  if (stream == nullptr || stream == cudaStreamLegacy) return gpu.legacy;
+  if (stream == cudaStreamPerThread) return gpu.per_thread;
+  return state_of(node().streams, stream, "a stream");
 }
 
-EventState* event_of(cudaEvent_t event) {
-  auto* found = reinterpret_cast<EventState*>(event);
-  if (node().events.count(found) == 0) {
-    complain("an event that there is not");
-    return nullptr;
-  }
-  return found;
+EventState& event_of(cudaEvent_t event) {
+  return state_of(node().events, event, "an event");
 }
 
 double gap_of(const Launch& launch, const StreamState& stream) {
@@ -233,8 +220,7 @@ cudaError_t create_stream(cudaStream_t* stream) {
 
 cudaError_t destroy_stream(cudaStream_t stream) {
   const Lock lock(node().mutex);
-  StreamState* found = stream_of(stream);
-  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  StreamState* found = &stream_of(stream);
   run_all();
   node().streams.erase(found);
   node().gpus[found->device].made.erase(found);
@@ -245,8 +231,7 @@ cudaError_t destroy_stream(cudaStream_t stream) {
 
 int gpu_of_stream(cudaStream_t stream) {
   const Lock lock(node().mutex);
-  const StreamState* found = stream_of(stream);
-  return found == nullptr ? -1 : found->device;
+  return stream_of(stream).device;
 }
 
 cudaError_t create_event(cudaEvent_t* event) {
@@ -259,8 +244,7 @@ cudaError_t create_event(cudaEvent_t* event) {
 
 cudaError_t destroy_event(cudaEvent_t event) {
   const Lock lock(node().mutex);
-  EventState* found = event_of(event);
-  if (found == nullptr) return cudaErrorInvalidResourceHandle;
+  EventState* found = &event_of(event);
   run_all();
   node().events.erase(found);
   delete found;
@@ -270,10 +254,9 @@ cudaError_t destroy_event(cudaEvent_t event) {
 cudaError_t queue_kernel(const Launch& launch, cudaStream_t stream) {
   Lock lock(node().mutex);
   load(launch.function);
-  StreamState* into = stream_of(stream);
-  if (into == nullptr) return cudaErrorInvalidResourceHandle;
-  const cudaError_t error = push_kernel(launch, *into, nullptr);
-  return error != cudaSuccess ? error : after_launch(lock, *into);
+  StreamState& into = stream_of(stream);
+  const cudaError_t error = push_kernel(launch, into, nullptr);
+  return error != cudaSuccess ? error : after_launch(lock, into);
 }
 
 cudaError_t queue_kernels(const std::vector<Launch>& launches,
@@ -282,70 +265,62 @@ cudaError_t queue_kernels(const std::vector<Launch>& launches,
   const auto together = std::make_shared<Meeting>();
   together->size = static_cast<int>(launches.size());
   for (std::size_t i = 0; i < launches.size(); ++i) {
-    StreamState* into = stream_of(streams[i]);
-    if (into == nullptr) return cudaErrorInvalidResourceHandle;
-    const cudaError_t error = push_kernel(launches[i], *into, together);
+    const cudaError_t error =
+        push_kernel(launches[i], stream_of(streams[i]), together);
     if (error != cudaSuccess) return error;
   }
-  return after_launch(lock, *stream_of(streams[0]));
+  return after_launch(lock, stream_of(streams[0]));
 }
 
 cudaError_t queue_copy(void* to, const void* from, std::size_t bytes,
                        cudaStream_t stream, bool between_gpus) {
   Lock lock(node().mutex);
-  StreamState* into = stream_of(stream);
-  if (into == nullptr) return cudaErrorInvalidResourceHandle;
+  StreamState& into = stream_of(stream);
   if (between_gpus && !(inside(to, bytes, "a copy between GPUs") &&
                         inside(from, bytes, "a copy between GPUs"))) {
     return cudaErrorInvalidValue;
   }
-  push(*into, [=](const Running&) -> Ended {
+  push(into, [=](const Running&) -> Ended {
     copy(to, from, bytes);
     return {scenario().call_copy};
   });
   // As CUDA documents: a copy to memory that it has not allocated is done when
   // the call returns. (That the host has waited shows in the next wait.)
-  if (allocation_of(to, bytes) == nullptr) drain(lock, *into);
+  if (allocation_of(to, bytes) == nullptr) drain(lock, into);
   return cudaSuccess;
 }
 
 cudaError_t queue_event(cudaEvent_t event, cudaStream_t stream) {
   Lock lock(node().mutex);
-  StreamState* into = stream_of(stream);
-  EventState* state = event_of(event);
-  if (into == nullptr || state == nullptr) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  state->captured = into->captured;
-  if (into->captured) {
-    GraphNode record = {into->lane, into->device};
-    record.records = state;
-    into->captured->push_back(record);
+  StreamState& into = stream_of(stream);
+  EventState& state = event_of(event);
+  state.captured = into.captured;
+  if (into.captured) {
+    GraphNode record = {into.lane, into.device};
+    record.records = &state;
+    into.captured->push_back(record);
   } else {
-    push_record(*into, *state, scenario().event);
+    push_record(into, state, scenario().event);
   }
   return cudaSuccess;
 }
 
 cudaError_t queue_wait(cudaStream_t stream, cudaEvent_t event) {
   Lock lock(node().mutex);
-  StreamState* into = stream_of(stream);
-  EventState* state = event_of(event);
-  if (into == nullptr || state == nullptr) {
-    return cudaErrorInvalidResourceHandle;
-  }
-  if (const auto graph = state->captured.lock()) {
-    if (!into->captured) {  // the stream joins
+  StreamState& into = stream_of(stream);
+  EventState& state = event_of(event);
+  if (const auto graph = state.captured.lock()) {
+    if (!into.captured) {  // the stream joins
       int lanes = 0;
       for (const GraphNode& one : *graph) lanes = std::max(lanes, one.lane + 1);
-      into->captured = graph;
-      into->lane = lanes;
+      into.captured = graph;
+      into.lane = lanes;
     }
-    GraphNode wait = {into->lane, into->device};
-    wait.waits = state;
+    GraphNode wait = {into.lane, into.device};
+    wait.waits = &state;
     graph->push_back(wait);
   } else {
-    push_wait(*into, *state);
+    push_wait(into, state);
   }
   return cudaSuccess;
 }
@@ -353,12 +328,11 @@ cudaError_t queue_wait(cudaStream_t stream, cudaEvent_t event) {
 cudaError_t queue_memory_operation(cudaStream_t stream, unsigned* address,
                                    unsigned value, bool writes) {
   Lock lock(node().mutex);
-  StreamState* into = stream_of(stream);
-  if (into == nullptr) return cudaErrorInvalidResourceHandle;
+  StreamState& into = stream_of(stream);
   if (!inside(address, sizeof *address, "a stream's memory operation")) {
     return cudaErrorInvalidValue;
   }
-  push(*into, [=](const Running& running) -> Ended {
+  push(into, [=](const Running& running) -> Ended {
     Reached& written = node().written[address];
     if (writes) {
       *address = value;
@@ -374,12 +348,11 @@ cudaError_t queue_memory_operation(cudaStream_t stream, unsigned* address,
 
 cudaError_t wait_for_stream(cudaStream_t stream) {
   Lock lock(node().mutex);
-  StreamState* found = stream_of(stream);
-  if (found == nullptr) return cudaErrorInvalidResourceHandle;
-  drain(lock, *found);
-  Gpu& gpu = node().gpus[found->device];
-  if (found == &gpu.legacy) gpu.arriving = false;
-  return result_of_wait(found->end);
+  StreamState& found = stream_of(stream);
+  drain(lock, found);
+  Gpu& gpu = node().gpus[found.device];
+  if (&found == &gpu.legacy) gpu.arriving = false;
+  return result_of_wait(found.end);
 }
 
 cudaError_t wait_for_gpu() {
@@ -390,32 +363,29 @@ cudaError_t wait_for_gpu() {
 
 cudaError_t wait_for_event(cudaEvent_t event) {
   Lock lock(node().mutex);
-  EventState* state = event_of(event);
-  if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  const EventState& state = event_of(event);
   run_all();
-  if (node().error == cudaSuccess && state->queued()) {
+  if (node().error == cudaSuccess && state.queued()) {
     complain("an event that never comes");
     return cudaErrorLaunchTimeout;
   }
-  return result_of_wait(state->time);
+  return result_of_wait(state.time);
 }
 
 cudaError_t query_event(cudaEvent_t event) {
   Lock lock(node().mutex);
-  EventState* state = event_of(event);
-  if (state == nullptr) return cudaErrorInvalidResourceHandle;
+  const EventState& state = event_of(event);
   run_all();
   if (node().error != cudaSuccess) return node().error;
-  return state->queued() || state->time > host_now() ? cudaErrorNotReady
-                                                     : cudaSuccess;
+  return state.queued() || state.time > host_now() ? cudaErrorNotReady
+                                                   : cudaSuccess;
 }
 
 cudaError_t elapsed(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
   Lock lock(node().mutex);
-  EventState *begin = event_of(from), *end = event_of(to);
-  if (begin == nullptr || end == nullptr) return cudaErrorInvalidResourceHandle;
-  if (begin->time < 0 || end->time < 0) return cudaErrorInvalidResourceHandle;
-  *milliseconds = static_cast<float>((end->time - begin->time) * 1e-6);
+  const double begin = event_of(from).time, end = event_of(to).time;
+  if (begin < 0 || end < 0) return cudaErrorInvalidResourceHandle;
+  *milliseconds = static_cast<float>((end - begin) * 1e-6);
   return cudaSuccess;
 }
 

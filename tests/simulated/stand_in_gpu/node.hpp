@@ -35,7 +35,7 @@ cudaError_t share_memory(cudaIpcMemHandle_t* handle, const void* address);
 cudaError_t open_shared_memory(void** address,
                                const cudaIpcMemHandle_t& handle);
 cudaError_t close_shared_memory(void* address);
-void free_memory(std::size_t* free, std::size_t* total);
+cudaError_t free_memory(std::size_t* free, std::size_t* total);
 
 cudaError_t create_stream(cudaStream_t* stream);
 cudaError_t destroy_stream(cudaStream_t stream);

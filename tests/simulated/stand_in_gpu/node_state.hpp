@@ -149,9 +149,17 @@ Node& node();
 
 using Lock = std::unique_lock<std::mutex>;
 
-/// The state behind a handle; nullptr, after a complaint, where there is none.
-StreamState* stream_of(cudaStream_t stream);
-EventState* event_of(cudaEvent_t event);
+/// The state behind a handle. Where there is none, the call fails.
+StreamState& stream_of(cudaStream_t stream);
+EventState& event_of(cudaEvent_t event);
+/// The same of one of `all`.
+template <class State, class Handle>
+State& state_of(const std::set<State*>& all, Handle handle, const char* what) {
+  auto* found = reinterpret_cast<State*>(handle);
+  if (all.count(found) != 0) return *found;
+  complain(std::string(what) + " that there is not");
+  throw Failed{cudaErrorInvalidResourceHandle};
+}
 
 /// The time before a kernel in a stream, and the kernel as work of one.
 double gap_of(const Launch& launch, const StreamState& stream);

@@ -89,10 +89,14 @@ Ended run_model(const StreamState& stream, const Work& work, double start,
       work.name.find(scenario().hang) != std::string::npos) {
     for (;;) pause();
   }
-  Ended ended =
-      abandoned ? work.model.abandoned(running) : work.model.run(running);
-  ended.nanoseconds += more;
-  return ended;
+  try {
+    Ended ended =
+        abandoned ? work.model.abandoned(running) : work.model.run(running);
+    ended.nanoseconds += more;
+    return ended;
+  } catch (const Failed& failed) {
+    return {0, failed.error};
+  }
 }
 
 bool run_first(StreamState& stream, bool waited_for) {
