@@ -5,14 +5,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if NCCL_VERSION_CODE >= NCCL_VERSION(2, 28, 0) && CUDART_VERSION >= 12000
@@ -93,6 +96,24 @@ bool fails(const char* call, const void* from) {
 }
 #define FAILS(call) fails(call, __builtin_return_address(0))
 
+// Queues what stands for a kernel of NCCL.
+ncclResult_t queue(const char& kernel, const char* name, void** arguments,
+                   cudaStream_t stream) {
+  using namespace stand_in;
+  try {
+    const Launch launch = {&kernel,
+                           name,
+                           dim3(1),
+                           dim3(32),
+                           arguments,
+                           current_gpu(),
+                           LaunchKind::kTraditional};
+    if (queue_kernel(launch, stream) == cudaSuccess) return ncclSuccess;
+  } catch (const Failed&) {  // no such stream
+  }
+  return ncclUnhandledCudaError;
+}
+
 // What this thread has called in its group.
 thread_local std::vector<Message> group;
 thread_local ncclComm* group_communicator = nullptr;
@@ -111,19 +132,32 @@ ncclResult_t add_to_group(const Message& message, ncclComm* communicator,
 namespace stand_in {
 namespace {
 
-// The ranks start together, and are run one after the other: the last one
-// carries all messages.
+constexpr Ended kGivesUp = {1e10, cudaErrorLaunchFailure};
+
+// A kernel of a rank that starts together with those of the others; without
+// them it waits for ever, as NCCL's do. Processes meet in another way.
+Model of_rank(const ncclComm& communicator,
+              std::function<Ended(const Running&)> run) {
+  Model model = {std::move(run)};
+  if (!among_processes()) {
+    model.meeting = communicator.ranks.get();
+    model.members = static_cast<int>(communicator.ranks->sent.size());
+    model.rank = communicator.rank;
+  }
+  model.abandoned = [](const Running&) -> Ended {
+    for (;;) pause();
+  };
+  return model;
+}
+
+// The ranks are run one after the other: the last one carries all messages.
 Model exchange(const Launch& launch) {
   const auto* communicator = launch.argument<const ncclComm*>(0);
   const auto ranks = communicator->ranks;
   const int rank = communicator->rank;
   const std::vector<Message> messages =
       *launch.argument<const std::vector<Message>*>(1);
-  Model model;
-  model.meeting = ranks.get();
-  model.members = static_cast<int>(ranks->sent.size());
-  model.rank = rank;
-  model.run = [=](const Running& running) -> Ended {
+  return of_rank(*communicator, [=](const Running& running) -> Ended {
     ranks->messages[rank] = messages;
     if (ranks->messages.size() < ranks->sent.size()) return {scenario().null};
     for (const auto& [to, theirs] : ranks->messages) {
@@ -131,22 +165,16 @@ Model exchange(const Launch& launch) {
         if (into.received == nullptr) continue;
         for (const Message& from : ranks->messages[into.other]) {
           if (from.sent == nullptr || from.other != to) continue;
-          const std::size_t bytes = from.count * sizeof *from.sent;
-          if (from.count != into.count || !inside(from.sent, bytes, "a send") ||
-              !inside(into.received, bytes, "a receive")) {
-            return {0, cudaErrorIllegalAddress};
-          }
-          std::memcpy(into.received, from.sent, bytes);
+          if (from.count != into.count) throw Failed{cudaErrorIllegalAddress};
+          need(from.sent, from.count, "a send");
+          need(into.received, from.count, "a receive");
+          std::copy_n(from.sent, from.count, into.received);
         }
       }
     }
     ranks->messages.clear();
     return {running.factor * scenario().nccl};
-  };
-  model.abandoned = [](const Running&) -> Ended {
-    for (;;) pause();  // as NCCL's kernels do
-  };
-  return model;
+  });
 }
 
 template <class T>
@@ -174,26 +202,17 @@ Model all_reduce(const Launch& launch) {
   const auto registered = launch.argument<bool>(4);
   const auto ranks = communicator->ranks;
   const int rank = communicator->rank;
-  const std::size_t bytes = count * sizeof *from;
-  Model model;
-  if (!among_processes()) {
-    model.meeting = ranks.get();
-    model.members = static_cast<int>(ranks->sent.size());
-    model.rank = rank;
-  }
-  model.run = [=](const Running& running) -> Ended {
-    if (!inside(from, bytes, "ncclAllReduce") ||
-        !inside(to, bytes, "ncclAllReduce")) {
-      return {0, cudaErrorIllegalAddress};
-    }
+  return of_rank(*communicator, [=](const Running& running) -> Ended {
+    need(from, count, "ncclAllReduce");
+    need(to, count, "ncclAllReduce");
     Terms& own = ranks->shared->of_rank[rank];
     own.registered = registered;
-    std::memcpy(own.values, from, bytes);
+    std::copy_n(from, count, own.values);
     if (among_processes()) {
       const ProcessMeeting others = communicator->meeting();
-      if (!others.sync()) return {1e10, cudaErrorLaunchFailure};
+      if (!others.sync()) return kGivesUp;
       put_sum(*ranks, to, count);
-      if (!others.sync()) return {1e10, cudaErrorLaunchFailure};
+      if (!others.sync()) return kGivesUp;
     } else {
       ranks->sums[rank] = to;
       if (ranks->sums.size() < ranks->sent.size()) return {scenario().null};
@@ -208,11 +227,7 @@ Model all_reduce(const Launch& launch) {
     }
     return {running.factor *
             (registered ? scenario().nccl_registered : scenario().nccl)};
-  };
-  model.abandoned = [](const Running&) -> Ended {
-    for (;;) pause();  // as NCCL's kernels do
-  };
-  return model;
+  });
 }
 
 #ifdef STAND_IN_HAS_LSA
@@ -225,22 +240,10 @@ Model lsa_barriers(const Launch& launch, double step) {
   }
   const auto* communicator =
       reinterpret_cast<const ncclComm*>(device.resourceWindow);
-  Model model;
-  if (!among_processes()) {
-    model.meeting = communicator->ranks.get();
-    model.members = device.nRanks;
-    model.rank = device.rank;
-  }
-  model.run = [=](const Running& running) -> Ended {
-    if (among_processes() && !communicator->meeting().sync()) {
-      return {1e10, cudaErrorLaunchFailure};
-    }
+  return of_rank(*communicator, [=](const Running& running) -> Ended {
+    if (among_processes() && !communicator->meeting().sync()) return kGivesUp;
     return {running.factor * (scenario().null + operations * step)};
-  };
-  model.abandoned = [](const Running&) -> Ended {
-    for (;;) pause();
-  };
-  return model;
+  });
 }
 #endif
 
@@ -263,19 +266,15 @@ std::optional<Model> model_of(const Launch& launch) {
   auto* to = launch.argument<void*>(2);
   const auto type = launch.argument<ncclDataType_t>(3);
   ranks->sent[rank] = from;
-  Model model;
-  model.meeting = ranks.get();
-  model.members = static_cast<int>(ranks->sent.size());
-  model.rank = rank;
-  model.run = [=](const Running& running) -> Ended {
-    if (!inside(from, 4, "ncclReduce")) return {0, cudaErrorIllegalAddress};
+  Model model = of_rank(*communicator, [=](const Running& running) -> Ended {
+    need(static_cast<const char*>(from), 4, "ncclReduce");
     if (rank > 0) return {scenario().null};
-    if (!inside(to, 4, "ncclReduce")) return {0, cudaErrorIllegalAddress};
+    need(static_cast<char*>(to), 4, "ncclReduce");
     if (type == ncclInt) add_up<int>(ranks->sent, to);
     if (type == ncclFloat) add_up<float>(ranks->sent, to);
     if (type == ncclDouble) add_up<double>(ranks->sent, to);
     return {running.factor * scenario().nccl};
-  };
+  });
   model.abandoned = [](const Running&) -> Ended {
     return {0, cudaErrorLaunchFailure};
   };
@@ -364,11 +363,7 @@ ncclResult_t ncclAllReduce(const void* from, void* to, size_t count,
     registered = false;
   }
   void* arguments[] = {&communicator, &from, &to, &count, &registered};
-  const cudaError_t error =
-      queue_kernel({&kAllReduce, "ncclAllReduce", dim3(1), dim3(32), arguments,
-                    current_gpu(), LaunchKind::kTraditional},
-                   stream);
-  return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  return queue(kAllReduce, "ncclAllReduce", arguments, stream);
 }
 
 ncclResult_t ncclMemAlloc(void** address, size_t bytes) {
@@ -446,13 +441,8 @@ ncclResult_t ncclDevCommDestroy(ncclComm_t, const ncclDevComm_t*) {
 ncclResult_t ncclReduce(const void* from, void* to, size_t, ncclDataType_t type,
                         ncclRedOp_t, int, ncclComm_t communicator,
                         cudaStream_t stream) {
-  using namespace stand_in;
   void* arguments[] = {&communicator, &from, &to, &type};
-  const cudaError_t error =
-      queue_kernel({&kReduction, "ncclReduce", dim3(1), dim3(32), arguments,
-                    current_gpu(), LaunchKind::kTraditional},
-                   stream);
-  return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  return queue(kReduction, "ncclReduce", arguments, stream);
 }
 
 ncclResult_t ncclGroupStart() {
@@ -473,18 +463,11 @@ ncclResult_t ncclRecv(void* to, size_t count, ncclDataType_t, int other,
 }
 
 ncclResult_t ncclGroupEnd() {
-  using namespace stand_in;
   if (group.empty()) return ncclSuccess;
-  if (failure_of("ncclGroupEnd", __builtin_return_address(0)) != cudaSuccess) {
-    return ncclUnhandledCudaError;
-  }
+  if (FAILS("ncclGroupEnd")) return ncclUnhandledCudaError;
   const std::vector<Message>* messages = &group;
   void* arguments[] = {&group_communicator, &messages};
-  const cudaError_t error =
-      queue_kernel({&kExchange, "ncclSendRecv", dim3(1), dim3(32), arguments,
-                    current_gpu(), LaunchKind::kTraditional},
-                   group_stream);
-  return error == cudaSuccess ? ncclSuccess : ncclUnhandledCudaError;
+  return queue(kExchange, "ncclSendRecv", arguments, group_stream);
 }
 
 const char* ncclGetErrorString(ncclResult_t) { return "pretended error"; }

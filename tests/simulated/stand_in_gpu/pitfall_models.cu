@@ -35,15 +35,14 @@ struct Here {
 constexpr int kLate = 100000;
 
 constexpr Ended kWaits = {0, cudaSuccess, true};
-constexpr Ended kOutOfBounds = {0, cudaErrorIllegalAddress};
 
 bool planted(const std::string& part, const Launch& launch) {
   return !part.empty() && launch.is(part.c_str());
 }
 
 template <class T>
-bool are_inside(const T* first, std::size_t count) {
-  return inside(first, count * sizeof *first, "a kernel of Pitfalls");
+void need(const T* first, std::size_t count) {
+  stand_in::need(first, count, "a kernel of Pitfalls");
 }
 
 double nanoseconds(const Running& running, double cycles) {
@@ -63,7 +62,7 @@ Model look(const Launch& launch) {
   auto* answer = launch.argument<unsigned*>(0);
   return {[=](const Running& running) -> Ended {
     if (is_sick()) return {0, cudaErrorUnknown};
-    if (!are_inside(answer, 1)) return kOutOfBounds;
+    need(answer, 1);
     *answer += 42;
     return {nanoseconds(running, 0)};
   }};
@@ -78,7 +77,7 @@ std::set<const int*> watchdogs;
 Model watch(const Launch& launch) {
   const auto* over = launch.argument<const int*>(0);
   return {[=](const Running& running) -> Ended {
-    if (!are_inside(over, 1)) return kOutOfBounds;
+    need(over, 1);
     if (*over == 0) {
       watchdogs.insert(over);
       return running.waited_for ? Ended{kWatchdogLimit, cudaErrorLaunchFailure}
@@ -124,10 +123,9 @@ Fate fate_of(const Launch& launch, Form form) {
 // All that come do, on this GPU, and pass.
 Ended come_and_pass(const Board& board, const Here& here, bool too_early,
                     const Running& running) {
-  if (!are_inside(board.arrived, 1) || !are_inside(board.passed, 1) ||
-      !are_inside(board.early, 2)) {
-    return kOutOfBounds;
-  }
+  need(board.arrived, 1);
+  need(board.passed, 1);
+  need(board.early, 2);
   const unsigned come = board.members / here.gpus;
   *board.arrived += come;
   *board.passed += come;
@@ -137,7 +135,7 @@ Ended come_and_pass(const Board& board, const Here& here, bool too_early,
 
 // The suite's barrier ends its kernel and says whom it has waited for.
 Ended give_up(const BarrierEnd& end, Reason reason, int whom) {
-  if (!are_inside(end.machine.failure, 1)) return kOutOfBounds;
+  need(end.machine.failure, 1);
   *end.machine.failure = static_cast<peer_grid::Failure>(reason) << 60 |
                          static_cast<peer_grid::Failure>(whom) << 32 | 1;
   return {1. * end.machine.wait_limit * end.machine.kTick,
@@ -175,7 +173,7 @@ Model part_synchronizes(const Launch& launch) {
                  : give_up_on_part(end, gpus_are_missing, running);
     }
     if (count != nullptr) {
-      if (!are_inside(count, 1)) return kOutOfBounds;
+      need(count, 1);
       *count += blocks;
     }
     return come_and_pass(board, here, fate == Fate::kLetsPass, running);
@@ -217,7 +215,7 @@ Model each_in_its_branch(const Launch& launch) {
   }
   if (planted(scenario().right_is_wrong, launch)) values[0] ^= 1;
   return {[=](const Running& running) -> Ended {
-    if (!are_inside(seen, kLanes)) return kOutOfBounds;
+    need(seen, kLanes);
     for (unsigned lane = 0; lane < kLanes; ++lane) {
       const long long start = running.cycles() + lane * kApart;
       seen[lane] = {start, start + (holds ? kLanes * kApart : 2), values[lane]};
@@ -244,7 +242,7 @@ Model try_race(const Launch& launch) {
   const unsigned blocks = launch.blocks();
   const IsWrong is_wrong = errors_of(launch, launch.is(", true>"));
   return {[=](const Running& running) -> Ended {
-    if (!are_inside(wrong, blocks)) return kOutOfBounds;
+    need(wrong, blocks);
     for (unsigned block = 0; block < blocks; ++block) {
       if (is_wrong(block)) wrong[block] = 1;
     }
@@ -269,10 +267,8 @@ Model exchange(const Launch& launch) {
   const IsWrong is_wrong = errors_of(launch, launch.is("exchange<true,"));
   return {[=](const Running& running) -> Ended {
     const unsigned words = tries * kWords;
-    if (!are_inside(mail.data, (words - 1) * kApart + 1) ||
-        !are_inside(mail.flag, (tries - 1) * kApart + 1)) {
-      return kOutOfBounds;
-    }
+    need(mail.data, (words - 1) * kApart + 1);
+    need(mail.flag, (tries - 1) * kApart + 1);
     if (role != Role::kReaders) {
       for (unsigned i = 0; i < words; ++i) {
         mail.data[i * kApart] = i % kWords + 1;
@@ -280,7 +276,7 @@ Model exchange(const Launch& launch) {
       for (unsigned i = 0; i < tries; ++i) mail.flag[i * kApart] = 1;
     }
     if (role == Role::kWriters) return {nanoseconds(running, 40000)};
-    if (!are_inside(wrong, tries)) return kOutOfBounds;
+    need(wrong, tries);
     for (unsigned i = 0; i < tries; ++i) {
       const bool came = mail.flag[i * kApart] != 0;
       if (!came && !running.waited_for) return kWaits;
@@ -323,10 +319,10 @@ Model pass_messages(const Launch& launch) {
   return {[=](const Running& running) -> Ended {
     const unsigned pairs = blocks * kPairsOfBlock;
     const unsigned size = (pairs - 1) * kPairsApart + 1;
-    if (!are_inside(words.data, size) || !are_inside(words.flag, size) ||
-        !are_inside(words.answer, size) || !are_inside(messages, pairs)) {
-      return kOutOfBounds;
-    }
+    need(words.data, size);
+    need(words.flag, size);
+    need(words.answer, size);
+    need(messages, pairs);
     const unsigned last = first + count - 1;
     unsigned& flag = words.flag[size - 1];
     if (role != Role::kReaders) flag = last;

@@ -28,16 +28,14 @@ using syncbench::reduction::DoubleDouble;
 using syncbench::reduction::Packet;
 using syncbench::reduction::SharedSumKernels;
 
-constexpr Ended kOutside = {0, cudaErrorIllegalAddress};
-
-// As inside(), of values that have to be aligned as their type asks for.
+// As need(), of values that have to be aligned as their type asks for.
 template <class T>
-bool holds(T* values, long long count, const char* whose) {
+void needs(T* values, long long count, const char* whose) {
   if (reinterpret_cast<std::uintptr_t>(values) % alignof(T) != 0) {
     complain(std::string("misaligned: ") + whose);
-    return false;
+    throw Failed{cudaErrorIllegalAddress};
   }
-  return inside(values, static_cast<std::size_t>(count) * sizeof(T), whose);
+  need(values, static_cast<std::size_t>(count), whose);
 }
 
 // Nanoseconds of a kernel that reads or writes so many values.
@@ -133,7 +131,7 @@ Model fill(const Launch& launch) {
   const auto first = launch.argument<long long>(1);
   const auto count = launch.argument<long long>(2);
   return {[=](const Running& running) -> Ended {
-    if (!holds(data, count, "fill_kernel")) return kOutside;
+    needs(data, count, "fill_kernel");
     for (long long i = 0; i < count; ++i) data[i] = element_at<T>(first + i);
     return after(running, reading(data, count));
   }};
@@ -161,10 +159,8 @@ Model reference(const Launch& launch) {
   auto* of_blocks = launch.argument<DoubleDouble*>(2);
   const long long blocks = launch.grid.x, arrays = launch.grid.y;
   return {[=](const Running& running) -> Ended {
-    if (!holds(data, arrays * count, "reference_kernel") ||
-        !holds(of_blocks, arrays * blocks, "sums of reference_kernel")) {
-      return kOutside;
-    }
+    needs(data, arrays * count, "reference_kernel");
+    needs(of_blocks, arrays * blocks, "sums of reference_kernel");
     for (long long i = 0; i < arrays * blocks; ++i) {
       const T* array = data + i / blocks * count;
       const long long block = i % blocks;
@@ -181,10 +177,8 @@ Model block_sums(const Launch& launch, const T* data, long long count,
                  T* sums) {
   const unsigned blocks = launch.blocks();
   return {[=](const Running& running) -> Ended {
-    if (!holds(data, count, "what is summed") ||
-        !holds(sums, blocks, "partial sums")) {
-      return kOutside;
-    }
+    needs(data, count, "what is summed");
+    needs(sums, blocks, "partial sums");
     const std::vector<T> shares = shares_of(data, count, blocks);
     std::copy(shares.begin(), shares.end(), sums);
     if (blocks == 1) *sums = total_of(data, count);
@@ -237,10 +231,9 @@ Model sum_by_grid(const Launch& launch) {
   const bool together = launched(launch, LaunchKind::kCooperative);
   return {[=](const Running& running) -> Ended {
     if (!together) return {0, cudaErrorLaunchFailure};
-    if (!holds(data, count, "sum_by_grid") ||
-        !holds(partials, blocks, "partial sums") || !holds(sum, 1, "the sum")) {
-      return kOutside;
-    }
+    needs(data, count, "sum_by_grid");
+    needs(partials, blocks, "partial sums");
+    needs(sum, 1, "the sum");
     const std::vector<T> shares = shares_of(data, count, blocks);
     std::copy(shares.begin(), shares.end(), partials);
     *sum = total_of(partials, blocks);
@@ -258,11 +251,10 @@ Model sum_by_last_block(const Launch& launch) {
   auto* sum = launch.argument<T*>(4);
   const unsigned blocks = launch.blocks();
   return {[=](const Running& running) -> Ended {
-    if (!holds(data, count, "sum_by_last_block") ||
-        !holds(partials, blocks, "partial sums") ||
-        !holds(arrived, 1, "what counts blocks") || !holds(sum, 1, "the sum")) {
-      return kOutside;
-    }
+    needs(data, count, "sum_by_last_block");
+    needs(partials, blocks, "partial sums");
+    needs(arrived, 1, "what counts blocks");
+    needs(sum, 1, "the sum");
     const std::vector<T> shares = shares_of(data, count, blocks);
     for (unsigned block = 0; block < blocks; ++block) {
       partials[block] = shares[block];
@@ -278,7 +270,7 @@ Model read_packets(const Launch& launch) {
   const auto* packets = launch.argument<const Packet<int>*>(0);
   const auto count = launch.argument<long long>(1);
   return {[=](const Running& running) -> Ended {
-    if (!holds(packets, count, "read_packets")) return kOutside;
+    needs(packets, count, "read_packets");
     return after(running, reading(packets, count));
   }};
 }
@@ -308,12 +300,10 @@ Model sum_by_node(const Launch& launch, const SumArguments<T, End>& own,
   return {[=](const Running& running) -> Ended {
     T* gathered = own.gathered + std::size_t{blocks} * own.rank;
     const long long all = static_cast<long long>(blocks) * own.gpus;
-    if (!holds(own.data, own.count, "sum_by_node") ||
-        !holds(gathered, blocks, "partial sums of a GPU") ||
-        !holds(own.gathered, all, "partial sums of all GPUs") ||
-        !holds(own.sum, 1, "the sum")) {
-      return kOutside;
-    }
+    needs(own.data, own.count, "sum_by_node");
+    needs(gathered, blocks, "partial sums of a GPU");
+    needs(own.gathered, all, "partial sums of all GPUs");
+    needs(own.sum, 1, "the sum");
     const std::vector<T> shares = shares_of(own.data, own.count, blocks);
     std::copy(shares.begin(), shares.end(), gathered);
     static std::map<const T*, Gathering> gatherings;
@@ -405,11 +395,13 @@ struct SharedSum {
 };
 
 // Where the values of a block lie: it has no more.
-bool fits(const SharedSum& sum) {
-  const bool fit = static_cast<long long>(sum.count) * sum.value_bytes <=
-                   syncbench::reduction::kMostSharedBytes;
-  if (!fit) complain("out of bounds: shared memory");
-  return fit;
+void must_fit(const SharedSum& sum) {
+  if (static_cast<long long>(sum.count) * sum.value_bytes <=
+      syncbench::reduction::kMostSharedBytes) {
+    return;
+  }
+  complain("out of bounds: shared memory");
+  throw Failed{cudaErrorIllegalAddress};
 }
 
 Model shared_loop(const Launch& launch, int value_bytes) {
@@ -420,10 +412,9 @@ Model shared_loop(const Launch& launch, int value_bytes) {
   auto* sums = launch.argument<double*>(4);
   return {[=](const Running& running) -> Ended {
     const unsigned warps = (sum.threads + 31) / 32;
-    if (!fits(sum) || !holds(records, warps, "records of loop_kernel") ||
-        !holds(sums, sum.threads, "sums of loop_kernel")) {
-      return kOutside;
-    }
+    must_fit(sum);
+    needs(records, warps, "records of loop_kernel");
+    needs(sums, sum.threads, "sums of loop_kernel");
     const bool bad = scenario().bad == "results";
     for (unsigned thread = 0; thread < sum.threads; ++thread) {
       sums[thread] = bad ? 4242 : (passes + 1) * sum.sum_of_thread(thread);
@@ -464,9 +455,8 @@ Model shared_sum(const Launch& launch, int value_bytes, unsigned most_threads) {
   const auto trips = launch.argument<int>(2);
   auto* result = launch.argument<double*>(3);
   return {[=](const Running& running) -> Ended {
-    if (!fits(sum) || !holds(result, 2, "result of sum_kernel")) {
-      return kOutside;
-    }
+    must_fit(sum);
+    needs(result, 2, "result of sum_kernel");
     result[0] = scenario().bad == "results" ? 4242 : 0;
     for (unsigned i = 0; i < std::min(sum.threads, most_threads); ++i) {
       result[0] += sum.sum_of_thread(i);

@@ -27,7 +27,6 @@ using syncbench::stencil::relaxed;
 using syncbench::stencil::Slab;
 
 constexpr int kSmallLayer = 128;  // of a field that is all stepped
-constexpr Ended kOutside = {0, cudaErrorIllegalAddress};
 
 // The bytes of all these cells are written or read.
 double moving(double cells) {
@@ -36,16 +35,14 @@ double moving(double cells) {
 
 bool is_large(const Slab& slab) { return slab.layer > kSmallLayer; }
 
-bool holds(const Slab& slab) {
-  const std::size_t layer = sizeof(float) * slab.layer;
-  bool all = true;
+void need_all(const Slab& slab) {
+  const std::size_t layer = slab.layer;
   for (int copy = 0; copy < 2; ++copy) {
-    all &= inside(slab.copies[copy], layer * (slab.layers + 2), "a field");
+    need(slab.copies[copy], layer * (slab.layers + 2), "a field");
     for (float* halo : {slab.halo_before[copy], slab.halo_after[copy]}) {
-      all &= halo == nullptr || inside(halo, layer, "a halo");
+      if (halo != nullptr) need(halo, layer, "a halo");
     }
   }
-  return all;
 }
 
 // What is at the sides of a layer stays as it is.
@@ -131,7 +128,7 @@ Model one_step(const Launch& launch) {
   const auto step = launch.argument<int>(1);
   const int dimensions = dimensions_of(launch);
   return {[=](const Running& running) -> Ended {
-    if (!holds(slab)) return kOutside;
+    need_all(slab);
     step_slab(slab, dimensions, step, false);
     return {running.factor * (scenario().null + time_of_step(slab))};
   }};
@@ -175,7 +172,7 @@ Model all_steps(const Launch& launch) {
                           (steps - 1) * barrier_time(end.end.gpus);
       const ProcessMeeting others = process_meeting(end);
       model.run = [=](const Running& running) -> Ended {
-        if (!holds(slab)) return kOutside;
+        need_all(slab);
         return steps_of_process(slab, steps, dimensions, others,
                                 running.factor * time);
       };
@@ -189,10 +186,8 @@ Model all_steps(const Launch& launch) {
   const double between = meets ? barrier_time(members) : 0;
   const void* meeting = model.meeting;
   model.run = [=](const Running& running) -> Ended {
-    if (!holds(slab) ||
-        (counter != nullptr && !inside(counter, 8, "a counter"))) {
-      return kOutside;
-    }
+    need_all(slab);
+    if (counter != nullptr) need(counter, 2, "a counter");
     std::vector<Slab>& slabs = arrived[meeting];
     slabs.push_back(slab);
     if (static_cast<int>(slabs.size()) == members) {
@@ -218,7 +213,7 @@ Model fill(const Launch& launch) {
   const auto first = launch.argument<unsigned long long>(1);
   const auto count = launch.argument<long long>(2);
   return {[=](const Running& running) -> Ended {
-    if (!inside(cells, sizeof(float) * count, "fill_cells")) return kOutside;
+    need(cells, count, "fill_cells");
     // Of a large field the first step fills what else is looked at.
     first_index[cells] = first;
     for (long long i = 0; i < count; i += stride_of(count)) {
@@ -234,10 +229,8 @@ Model digest(const Launch& launch) {
   const auto count = launch.argument<long long>(2);
   auto* sum = launch.argument<unsigned long long*>(3);
   return {[=](const Running& running) -> Ended {
-    if (!inside(cells, sizeof(float) * count, "digest_cells") ||
-        !inside(sum, sizeof *sum, "a digest")) {
-      return kOutside;
-    }
+    need(cells, count, "digest_cells");
+    need(sum, 1, "a digest");
     for (long long i = 0; i < count; i += stride_of(count)) {
       std::uint32_t bits = 0;
       std::memcpy(&bits, cells + i, sizeof bits);
