@@ -16,7 +16,7 @@
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
 #include "tests/gpu/gpu_test.hpp"
-#include "tests/unit/measure_inter_sm.hpp"
+#include "tests/gpu/measure_inter_sm.hpp"
 
 namespace syncbench::explicit_barrier {
 namespace {

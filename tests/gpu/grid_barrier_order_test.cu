@@ -1,13 +1,16 @@
-// GPU test: do the grid barriers of the literature order memory? Every block
-// writes, meets the barrier, and reads what another block wrote, for many
-// rounds. One stale value fails a barrier that says that it orders memory; of
-// the published forms that do not, the count is told.
+// GPU test: do the grid barriers of the literature order memory, and barriers
+// of several GPUs that programs write for themselves? Every block writes, meets
+// the barrier, and reads what other blocks wrote, for many rounds. One stale
+// value fails a barrier that says that it orders memory; of the others, as they
+// were published, the count is told.
 //
 // arguments: [rounds]
 #include <cstdio>
 #include <vector>
 
+#include "common/peer_access.hpp"
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
+#include "explicit_barrier/grid_barriers/node.cuh"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
@@ -30,6 +33,21 @@ class GridBarrier {
   Protocol<Machine> protocol_;
 };
 
+/// Of several GPUs.
+template <template <class> class Between, bool kOrdered>
+class OwnBarrier {
+ public:
+  using Machine = grid_barriers::NodeMachine<kOrdered>;
+  using End = EndOf<OwnBarrier, grid_barriers::NodeEnd>;
+  __device__ explicit OwnBarrier(const End& end) {
+    between_.learn(Machine(), end.memory);
+  }
+  __device__ void sync() { sync_node(between_, Machine()); }
+
+ private:
+  Between<Machine> between_;
+};
+
 namespace {
 
 template <class Machine>
@@ -37,10 +55,26 @@ using Lock = grid_barriers::LockBarrier<Machine>;
 template <class Machine>
 using Flags = grid_barriers::FlagBarrier<Machine>;
 
+/// 1 where words were stale, as stale_of(shape) counts them.
+template <class StaleOf>
+int check(const char* name, const std::vector<Gpu>& gpus, int rounds,
+          StaleOf stale_of) {
+  const int sms = gpus[0].sm_count;
+  unsigned long long stale = 0;
+  for (const Shape& shape : {Shape{sms, 64, rounds}, Shape{2, 33, rounds},
+                             Shape{sms, 1024, rounds / 10, kManyWords},
+                             Shape{2 * sms, 512, rounds / 10, kManyWords},
+                             Shape{16 * sms, 64, rounds / 10}}) {
+    stale += stale_of(shape);
+  }
+  std::printf("%s: %zu GPUs: %llu stale\n", name, gpus.size(), stale);
+  std::fflush(stdout);
+  return stale == 0 ? 0 : 1;
+}
+
 class GridOrderTest {
  public:
-  GridOrderTest(const Gpu& gpu, int rounds)
-      : gpus_({gpu}), sms_(gpu.sm_count), rounds_(rounds) {}
+  GridOrderTest(const Gpu& gpu, int rounds) : gpus_({gpu}), rounds_(rounds) {}
 
   int run() {
     using namespace grid_barriers;
@@ -60,21 +94,16 @@ class GridOrderTest {
   }
 
  private:
-  /// 1 where a word was stale.
   template <template <class> class Protocol,
             class Machine = GpuMachine<Order::kReleaseAcquire>>
   int check(const char* name, int cluster = 0) {
-    unsigned long long stale = 0;
-    for (const Shape& shape : {Shape{sms_, 64, rounds_}, Shape{2, 33, rounds_},
-                               Shape{sms_, 1024, rounds_ / 10, kManyWords},
-                               Shape{2 * sms_, 512, rounds_ / 10, kManyWords},
-                               Shape{16 * sms_, 64, rounds_ / 10}}) {
+    const auto stale_of = [&](const Shape& shape) -> unsigned long long {
       // Of clusters a cooperative launch holds fewer.
-      if (cluster > 0 && shape.blocks > 2 * sms_) continue;
+      if (cluster > 0 && shape.blocks > 2 * gpus_[0].sm_count) return 0;
       DeviceBuffer<unsigned> words(gpus_[0].index,
                                    Protocol<Machine>::words(shape.blocks));
       words.set_to_zero();
-      stale += count_stale(
+      return count_stale(
           gpus_, {shape},
           [&](int, int) {
             return typename GridBarrier<Protocol, Machine>::End{words.get()};
@@ -86,28 +115,69 @@ class GridOrderTest {
             }
             CUDA_CHECK(cudaStreamSynchronize(stream.get()));
           });
-    }
-    std::printf("%s: %llu stale\n", name, stale);
-    std::fflush(stdout);
-    return stale == 0 ? 0 : 1;
+    };
+    return syncbench::check(name, gpus_, rounds_, stale_of);
   }
 
   std::vector<Gpu> gpus_;
-  int sms_, rounds_;
+  int rounds_;
 };
 
-int run(int rounds) {
-  std::vector<Gpu> gpus = find_gpus();
-  prepare_gpus(gpus);
-  if (gpus[0].major < 7 || !gpus[0].cooperative_launch) return kSkipped;
-  const int failures = GridOrderTest(gpus[0], rounds).run();
+template <template <class> class Between, bool kOrdered>
+int check_node(const char* name, const std::vector<Gpu>& gpus, int rounds) {
+  return check(name, gpus, rounds,
+               [&](const Shape& shape) -> unsigned long long {
+                 // They are measured with so few blocks.
+                 if (shape.blocks > 2 * gpus[0].sm_count) return 0;
+                 grid_barriers::NodeMemory memory(device_numbers(gpus));
+                 return count_stale(
+                     gpus, {shape, shape},
+                     [&](int rank, int) {
+                       using End = typename OwnBarrier<Between, kOrdered>::End;
+                       return End{memory.ends()[rank]};
+                     },
+                     launch_by_threads);
+               });
+}
+
+int verdict(int failures) {
   std::printf("%s\n", failures == 0 ? "passed" : "FAILED");
   return failures == 0 ? 0 : 1;
 }
 
-[[maybe_unused]] const bool kAdded = add_gpu_test(
-    "grid_barrier_order",
-    [](const Words& words) { return run(words.number(0, 20000)); });
+int run_grids(int rounds) {
+  std::vector<Gpu> gpus = find_gpus();
+  prepare_gpus(gpus);
+  if (gpus[0].major < 7 || !gpus[0].cooperative_launch) return kSkipped;
+  return verdict(GridOrderTest(gpus[0], rounds).run());
+}
+
+int run_nodes(int rounds) {
+  using namespace grid_barriers;
+  std::vector<Gpu> gpus = find_gpus();
+  if (gpus.size() > kMostGpus) gpus.resize(kMostGpus);
+  prepare_gpus(gpus);
+  if (gpus.size() < 2 || gpus[0].major < 7 || !gpus[0].cooperative_launch ||
+      !enable_peer_access(device_numbers(gpus))) {
+    return kSkipped;
+  }
+  check_node<HostFlags, false>("host_flags", gpus, rounds);
+  check_node<AllToAllFlags, false>("all_to_all_flags", gpus, rounds);
+  check_node<PeerCas, false>("peer_cas", gpus, rounds);
+  return verdict(
+      check_node<HostFlags, true>("host_flags_ordered", gpus, rounds) +
+      check_node<AllToAllFlags, true>("all_to_all_flags_ordered", gpus,
+                                      rounds) +
+      check_node<PeerCas, true>("peer_cas_ordered", gpus, rounds));
+}
+
+[[maybe_unused]] const bool kAdded =
+    add_gpu_test(
+        "grid_barrier_order",
+        [](const Words& words) { return run_grids(words.number(0, 20000)); }) &&
+    add_gpu_test("node_barrier_order", [](const Words& words) {
+      return run_nodes(words.number(0, 20000));
+    });
 
 }  // namespace
 }  // namespace syncbench

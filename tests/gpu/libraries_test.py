@@ -3,8 +3,6 @@ when one is killed inside a library's kernel.
 
 usage: libraries_test.py EXECUTABLE
 """
-import os
-import re
 import shutil
 import signal
 import subprocess
@@ -14,11 +12,11 @@ import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from gpu_processes import ENVIRONMENT, end_one, finish, gpus_of, start  # noqa: E402
 from parts import environment, tsv  # noqa: E402
 
 EXECUTABLE = Path(sys.argv.pop(1)).resolve()
 HEADER = "method nodes processes GPUcount bytes blk thrd m(op) s(op)".split()
-ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 LIBRARIES = {"peer_grid_barrier": ("peer_grid_sync",),
              "NCCL": ("nccl_all_reduce_unregistered", "nccl_graph_unregistered",
                       "nccl_graph_registered", "nccl_lsa_block", "nccl_lsa_grid"),
@@ -29,13 +27,6 @@ LIBRARIES = {"peer_grid_barrier": ("peer_grid_sync",),
 BY_PROCESS = LIBRARIES["NVSHMEM"] + LIBRARIES["MPI"]
 
 
-def alive(pid):
-    try:
-        return os.path.samefile(f"/proc/{pid}/exe", EXECUTABLE)
-    except OSError:
-        return False
-
-
 class LibrariesTest(unittest.TestCase):
     def command(self, processes, *arguments):
         if processes == 1:
@@ -43,10 +34,7 @@ class LibrariesTest(unittest.TestCase):
         return ["mpirun", "-np", str(processes), EXECUTABLE, *arguments]
 
     def output(self, processes, *arguments):
-        done = subprocess.run(self.command(processes, *arguments), env=ENVIRONMENT, timeout=600,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
-        self.assertEqual(done.returncode, 0, done.stderr)
-        return tsv.parse(done.stdout.encode())
+        return tsv.parse(finish(self.command(processes, *arguments)))
 
     def check(self, processes):
         found = self.output(processes, "--samples", "5")
@@ -98,22 +86,9 @@ class LibrariesTest(unittest.TestCase):
                     self.check_killed(method)
 
     def check_killed(self, method):
-        process = subprocess.Popen(
-            self.command(GPUS, "--samples", "1000000", "--method", method), env=ENVIRONMENT,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        process = start(self.command(GPUS, "--samples", "1000000", "--method", method))
         time.sleep(20)
-        pids = [int(path.name) for path in Path("/proc").iterdir()
-                if path.name.isdigit() and alive(path.name)]
-        self.assertEqual(len(pids), GPUS, process.poll())
-        os.kill(pids[-1], signal.SIGKILL)
-        start = time.monotonic()
-        while any(map(alive, pids)):
-            self.assertLess(time.monotonic() - start, 600)
-            time.sleep(0.1)
-        out, errors = process.communicate(timeout=600)
-        said = re.findall("(?m)^Libraries: error: .*", errors)
-        self.assertEqual(len(said), 1, errors)
-        self.assertIn(f"(PID {pids[-1]}) has ended without a word", said[0])
+        out = end_one(process, EXECUTABLE, signal.SIGKILL, "has ended without a word")
         tsv.parse(out.encode())  # whole rows
 
     def needs_mpi(self):
@@ -125,9 +100,8 @@ class LibrariesTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    devices = subprocess.run([EXECUTABLE, "--devices"], capture_output=True, text=True)
-    GPUS = len(devices.stdout.splitlines()) - 1
-    if devices.returncode == 3 or GPUS < 2:
+    GPUS = gpus_of(EXECUTABLE)
+    if GPUS < 2:
         print("needs two GPUs")
         sys.exit(77)
     assert set(environment.groups_of(EXECUTABLE)) == {

@@ -1,14 +1,14 @@
-// GPU test: what a program that uses barriers of two GPUs has to see to
-// (peer_grid_barrier/barrier.cuh). Kernels that meet in different order, or
-// behind too much other work, end by the limit; memory lasts as long as a
-// kernel of any GPU. Cases may break CUDA for their process, so each is run
-// alone:
+// GPU test: what a program that uses the multi-GPU barrier has to see to
+// (peer_grid_barrier/barrier.cuh). Kernels that meet in different order, behind
+// too much other work or with another number of blocks end by the limit and say
+// why; what cannot work is refused; memory lasts as long as a kernel of any
+// GPU. stuck_barrier_test.py has a block that never comes. Cases may break CUDA
+// for their process, so each is run alone:
 //
 // arguments: CASE, which CMakeLists.txt names
 #include <chrono>
 #include <cstdio>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -17,6 +17,7 @@
 #include "common/launch.hpp"
 #include "peer_grid_barrier/barrier.cuh"
 #include "tests/gpu/gpu_test.hpp"
+#include "tests/gpu/late_machine.cuh"
 
 namespace syncbench {
 namespace {
@@ -57,13 +58,13 @@ __global__ void spin(long long nanoseconds) {
 
 template <class Machine = GpuMachine>
 void launch_meet(const BarrierSet& set, int device, const Stream& stream,
-                 int rounds = 1, int blocks = kBlocks) {
-  auto end = set.for_blocks<Machine>(blocks).at(device);
+                 int rounds = 1, dim3 blocks = kBlocks, dim3 threads = 64) {
+  auto end = set.for_blocks<Machine>(kBlocks).at(device);
   void* arguments[] = {&end, &rounds};
   const DeviceGuard guard(device);
-  CUDA_CHECK(launch_cooperative(
-      {reinterpret_cast<const void*>(&meet<Machine>), blocks, 64, arguments},
-      stream.get()));
+  CUDA_CHECK(launch_cooperative({reinterpret_cast<const void*>(&meet<Machine>),
+                                 blocks, threads, arguments},
+                                stream.get()));
 }
 
 void launch_spin(int device, const Stream& stream,
@@ -73,14 +74,6 @@ void launch_spin(int device, const Stream& stream,
   const DeviceGuard guard(device);
   CUDA_CHECK(launch_traditional(
       {reinterpret_cast<const void*>(&spin), 1, 1, arguments}, stream.get()));
-}
-
-// Blocks that fill a GPU.
-int most_blocks() {
-  int an_sm = 0;
-  CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
-      &an_sm, meet<GpuMachine>, 64, 0));
-  return an_sm * find_gpus()[0].sm_count;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -131,24 +124,6 @@ int run_order(bool same_on_gpu_1) {
   const bool by_second =
       why_second.find("GPU 1" + waited + "GPU 0") != why_second.npos;
   return verdict(!well && (by_first || by_second));
-}
-
-// The same in two streams a GPU, where a kernel leaves no room for another.
-int run_no_room() {
-  const BarrierSet first(kDevices, kLimit), second(kDevices, kLimit);
-  const std::vector<Stream> early = make_streams(kDevices);
-  const std::vector<Stream> late = make_streams(kDevices);
-  const int blocks = most_blocks();
-  launch_meet(first, 0, early[0], 1, blocks);
-  launch_meet(second, 1, early[1], 1, blocks);
-  std::this_thread::sleep_for(100ms);  // until both run
-  launch_meet(second, 0, late[0], 1, blocks);
-  launch_meet(first, 1, late[1], 1, blocks);
-  const bool well = all_well({&early, &late});
-  const std::string why_first = first.failure().value_or("none");
-  const std::string why_second = second.failure().value_or("none");
-  std::printf("%s\n%s\n", why_first.c_str(), why_second.c_str());
-  return verdict(!well && (why_first != "none" || why_second != "none"));
 }
 
 // The kernel of GPU 1 stands behind other work.
@@ -202,34 +177,86 @@ int run_lifetime() {
   return verdict(all_well({&streams}) && right && device == 0);
 }
 
-// As when the launch on GPU 0 has failed: the kernel of GPU 1 waits in vain,
-// and who destroys the set waits until the limit has ended it.
-int run_one_launched() {
+// On one GPU.
+int run_shape(int rounds, dim3 blocks, dim3 threads, const char* expected) {
+  const BarrierSet set({0}, kLimit);
+  std::vector<Stream> streams = make_streams({0});
+  launch_meet(set, 0, streams[0], rounds, blocks, threads);
+  const bool well = all_well({&streams});
+  const std::string why = set.failure().value_or("none");
+  std::printf("%s\n", why.c_str());
+  return verdict(well == (why == "none") && why.find(expected) != why.npos);
+}
+
+// A barrier that waits for one number and no other misses it.
+int run_exact() {
+  const BarrierSet set(kDevices, kLimit);
   const std::vector<Stream> streams = make_streams(kDevices);
-  const auto start = std::chrono::steady_clock::now();
-  {
-    const BarrierSet set(kDevices, kLimit);
-    launch_spin(1, streams[1], 300ms);
-    launch_meet(set, 1, streams[1]);
+  bool well = true;
+  for (const int rounds : {0, 100000}) {  // the first loads the code
+    for (const int device : kDevices) {
+      launch_meet<Exact<LateMachine>>(set, device, streams[device], rounds,
+                                      kBlocks, 2);
+    }
+    well = all_well({&streams});
+    if (!well && rounds == 0) return verdict(false);
   }
-  const cudaError_t result = cudaStreamQuery(streams[1].get());
-  std::printf("%s after %.3f s\n", cudaGetErrorName(result),
-              seconds_since(start));
-  return verdict(result != cudaSuccess && result != cudaErrorNotReady);
+  const std::string why = set.failure().value_or("none");
+  std::printf("%s\n", why.c_str());
+  return verdict(!well && why.find("waited 500 ms in barrier") != why.npos);
+}
+
+// Whether making a set is refused with these words, the current device kept.
+template <class Make>
+int refused(const char* expected, Make make) {
+  try {
+    make();
+  } catch (const peer_grid::Error& error) {
+    int device = -1;
+    CUDA_CHECK(cudaGetDevice(&device));
+    std::printf("%s\n", error.what());
+    const bool found =
+        std::string(error.what()).find(expected) != std::string::npos;
+    return found && device == 0 ? 0 : 1;
+  }
+  std::printf("not refused: %s\n", expected);
+  return 1;
+}
+
+int run_refusals() {
+  const int last = static_cast<int>(find_gpus().size()) - 1;
+  CUDA_CHECK(cudaSetDevice(0));
+  const BarrierSet set({last});
+  const auto set_of = [](const std::vector<int>& devices) {
+    return [=] { BarrierSet refused(devices); };
+  };
+  return refused("1 to 16 GPUs, not 0", set_of({})) +
+         refused("1 to 16 GPUs, not 17", set_of(std::vector<int>(17))) +
+         refused("are the same", set_of({last, last})) +
+         refused("GPU 99: invalid device", set_of({0, 99})) +
+         refused("wait limit", [] { BarrierSet({0}, kLimit / 1000); }) +
+         refused("not 0", [&] { set.for_blocks(0); }) +
+         refused("not 65536", [&] { set.for_blocks(65536); });
 }
 
 int run(const std::string& name) {
+  if (name == "block_count") {
+    return run_shape(1, kBlocks + 1, 2, "GPU 0 was launched with 9 blocks");
+  }
+  if (name == "three_dimensions") {
+    return run_shape(1000, dim3(2, 2, 2), dim3(3, 5, 7), "none");
+  }
+  if (name == "refusals") return run_refusals();
   if (find_gpus().size() < 2) {
     std::printf("skipped: needs 2 GPUs\n");
     return kSkipped;
   }
   if (name == "same_order") return run_order(true);
   if (name == "other_order") return run_order(false);
-  if (name == "no_room") return run_no_room();
   if (name == "short_queue") return run_queued(kLimit / 5);
   if (name == "long_queue") return run_queued(kLimit * 3);
   if (name == "lifetime") return run_lifetime();
-  if (name == "one_launched") return run_one_launched();
+  if (name == "exact") return run_exact();
   std::printf("unknown case: %s\n", name.c_str());
   return 2;
 }

@@ -3,29 +3,18 @@ killed or stops.
 
 usage: stencil_processes_test.py EXECUTABLE
 """
-import os
-import re
 import shutil
 import signal
-import subprocess
 import sys
-import time
 import unittest
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
+from gpu_processes import end_one, finish, gpus_of, start  # noqa: E402
 from parts import environment, tsv  # noqa: E402
 
 EXECUTABLE = Path(sys.argv.pop(1)).resolve()
-ENVIRONMENT = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 HERE = ("peer_grid_sync", "peer_grid_sync_tile", "nccl_send_recv", "mpi_send_recv")
-
-
-def alive(pid):
-    try:
-        return os.path.samefile(f"/proc/{pid}/exe", EXECUTABLE)
-    except OSError:
-        return False
 
 
 def command(*arguments):
@@ -34,12 +23,9 @@ def command(*arguments):
 
 class StencilProcessesTest(unittest.TestCase):
     def test_rows(self):
-        done = subprocess.run(command("--samples", "3", "--max-bytes", "64M"), env=ENVIRONMENT,
-                              timeout=600, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                              encoding="utf-8")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        out = finish(command("--samples", "3", "--max-bytes", "64M"))
         methods = {method for method in HERE if method in LISTED}
-        for section in tsv.parse(done.stdout.encode()):
+        for section in tsv.parse(out):
             self.assertEqual({row["method"] for row in section.rows},
                              methods | {"none", "none_tile"})
             for row in section.rows:
@@ -51,32 +37,15 @@ class StencilProcessesTest(unittest.TestCase):
                 self.assertTrue(least < float(row["m(step)"]) < 1e9, row)
 
     def check_end(self, method, number, expected):
-        process = subprocess.Popen(
-            command("--method", method), env=ENVIRONMENT,
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, encoding="utf-8")
+        process = start(command("--method", method))
         self.addCleanup(process.kill)
         out = ""
         while f"\n{method}\t" not in out:  # larger fields, which take longer, come next
             line = process.stdout.readline()
             self.assertNotEqual(line, "", process.poll())
             out += line
-        pids = [int(path.name) for path in Path("/proc").iterdir()
-                if path.name.isdigit() and alive(path.name)]
-        self.assertEqual(len(pids), GPUS, process.poll())
-        victim = pids[-1]
-        os.kill(victim, number)
-        start = time.monotonic()
-        while any(alive(pid) for pid in pids if pid != victim):
-            self.assertLess(time.monotonic() - start, 600)
-            time.sleep(0.1)
-        self.assertFalse(number == signal.SIGKILL and alive(victim))
-        if number == signal.SIGSTOP:
-            os.kill(victim, signal.SIGCONT)
-        rest, errors = process.communicate(timeout=600)
-        said = re.findall("(?m)^Stencil: error: .*", errors)
-        self.assertEqual(len(said), 1, errors)
-        self.assertIn(f"(PID {victim}) {expected}", said[0])
-        tsv.parse((out + rest).encode())  # whole rows
+        out += end_one(process, EXECUTABLE, number, expected)
+        tsv.parse(out.encode())  # whole rows
 
     def test_a_process_is_killed(self):
         self.check_end("peer_grid_sync", signal.SIGKILL, "has ended without a word")
@@ -87,10 +56,9 @@ class StencilProcessesTest(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    devices = subprocess.run([EXECUTABLE, "--devices"], capture_output=True, text=True)
-    GPUS = len(devices.stdout.splitlines()) - 1
+    GPUS = gpus_of(EXECUTABLE)
     LISTED = environment.groups_of(EXECUTABLE)
-    if devices.returncode == 3 or GPUS < 2 or shutil.which("mpirun") is None or (
+    if GPUS < 2 or shutil.which("mpirun") is None or (
             "mpi_send_recv" not in LISTED):
         print("needs two GPUs and MPI")
         sys.exit(77)
