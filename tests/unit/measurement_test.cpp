@@ -2,73 +2,19 @@
 // known.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "common/sm_clock.hpp"
+#include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/sm_windows.hpp"
+#include "implicit_barrier/lengths.hpp"
 #include "implicit_barrier/noted_times.hpp"
-#include "implicit_barrier/sections/fusion.hpp"
-#include "tests/unit/measure_inter_sm.hpp"
 
 namespace syncbench {
 
 using namespace explicit_barrier;
 using namespace implicit_barrier;
 namespace {
-
-// A launch costs 1,000 ns and runs behind a kernel of `kernel_ns`, the first
-// four of a series `first_ns` more; starting and waiting costs 5,000 ns once.
-class FakeLaunch : public Way {
- public:
-  explicit FakeLaunch(double kernel_ns, double first_ns = 0)
-      : kernel_ns_(kernel_ns), first_ns_(first_ns) {}
-  ways::LaunchTimes run(int repeats) override {
-    return {400.0 * repeats, 5000 + repeats * (1000 + kernel_ns_) +
-                                 std::min(repeats, 4) * first_ns_};
-  }
-  double idle_wait_ns() override { return 700; }
-
- private:
-  double kernel_ns_, first_ns_;
-};
-
-// What `processes` processes of `samples` samples each hand over.
-Measured collect(int processes, int samples, const Take& take) {
-  Measured measured;
-  for (int process = 0; process < processes; ++process) {
-    measured.add(sample_alone(take, samples, 0), 1980);
-  }
-  return measured;
-}
-
-TEST(TakeFusion, Equation6) {
-  FakeLaunch single(10250), fused(16 * 10250);
-  const FusionResult result = fusion_result(
-      collect(2, 5, [&] { return take_fusion(single, fused, 16, 0); }), 16);
-  EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
-  EXPECT_DOUBLE_EQ(result.overhead.mean, 1000);
-  EXPECT_EQ(result.overhead.count, 10u);
-  EXPECT_TRUE(result.hidden);
-}
-
-TEST(TakeFusion, LaunchesBehindOthersWhereTheFirstTakeMore) {
-  FakeLaunch single(10250, 4000), fused(16 * 10250, 4000);
-  const FusionResult result = fusion_result(
-      collect(2, 5, [&] { return take_fusion(single, fused, 16, 4); }), 16);
-  EXPECT_DOUBLE_EQ(result.unit.mean, 10250);
-  EXPECT_DOUBLE_EQ(result.overhead.mean, 1000);
-}
-
-TEST(TakeFusion, LaunchesThatDoNotHideAreNoticed) {
-  FakeLaunch single(10), fused(16 * 10);
-  const auto measured = collect(2, 5, [&] {
-    Sample sample = take_fusion(single, fused, 16, 0);
-    sample["launched"] = sample["separate"] - 100;
-    return sample;
-  });
-  EXPECT_FALSE(fusion_result(measured, 16).hidden);
-}
 
 TEST(Point, IsReadBack) {
   const Point point = {"traditional_launch", 2, 128, 132, 1024, 5000, 16};
@@ -163,48 +109,17 @@ TEST(Repeats, OfKernelFusion) {
   EXPECT_EQ(lengths(false, 8), std::make_pair(0, 8));
 }
 
-// A barrier of `each` ns; starting and waiting costs 20,000 ns, each launch
-// 1,000 and every second one 40 more.
-class FakePoint {
- public:
-  explicit FakePoint(double each) : each_(each) {}
-  double run(int repeats, int count) {
-    double total = 20000;
-    for (int launch = 0; launch < count; ++launch) {
-      launches.push_back(repeats);
-      total += 1000 + repeats * each_ + (launches.size() % 2 == 0 ? 40 : 0);
-    }
-    return total;
-  }
-  std::vector<int> launches;
-
- private:
-  double each_;
-};
-
-TEST(MeasureInterSm, Equations7And8) {
-  FakePoint point(1000);
-  const InterSmResult result = measure_inter_sm(point, 10, {16, 272, 2});
-  EXPECT_NEAR(result.instruction.mean, 1000, 1e-6);
-  EXPECT_NEAR(result.instruction.stddev, 0, 1e-6);
-  EXPECT_DOUBLE_EQ(result.basic.mean, 10000 + 1020 + 1000.0 * 16);
-  EXPECT_DOUBLE_EQ(result.more.mean, 10000 + 1020 + 1000.0 * 272);
-  EXPECT_EQ(result.instruction.count, 10u);
-}
-
 TEST(MeasureInterSm, KeepsToItsPlan) {
-  FakePoint point(700);
-  measure_inter_sm(point, 2, {8, 64, 3});
+  std::vector<int> launches;
+  const auto run = [&launches](int repeats, int count) {
+    launches.insert(launches.end(), count, repeats);
+    return 1.;
+  };
+  sample_inter_sm(run, 2, {8, 64, 3});
   const std::vector<int> expected = {64, 64, 64,               // warm-up
                                      8,  8,  8,  64, 64, 64,   // a sample
                                      8,  8,  8,  64, 64, 64};  // another
-  EXPECT_EQ(point.launches, expected);
-}
-
-TEST(MeasureInterSm, TheTwoLengthsAlternate) {
-  FakePoint point(1000);  // basic and more meet the slow launches in turn
-  const InterSmResult result = measure_inter_sm(point, 10, {16, 116, 1});
-  EXPECT_DOUBLE_EQ(result.instruction.mean, 1000 - 40 / 100.0);
+  EXPECT_EQ(launches, expected);
 }
 
 }  // namespace

@@ -23,19 +23,6 @@ TEST(ClockWatch, SlowDriftsAddUp) {
   EXPECT_TRUE(watch.check(1979));
 }
 
-// The warnings about rows with these spreads in percent, of the keys "0", ...
-std::vector<std::pair<std::string, Remark>> warnings_of(
-    const std::vector<double>& percents) {
-  SpreadWatch watch;
-  for (std::size_t i = 0; i < percents.size(); ++i) {
-    Summary summary;
-    summary.mean = 1000;
-    summary.stddev = 10 * percents[i];
-    watch.add(std::to_string(i), summary);
-  }
-  return watch.finish();
-}
-
 TEST(WideInterval, IsOfMoreThanATenth) {
   Summary summary;
   EXPECT_FALSE(wide_interval(summary));  // nan
@@ -48,50 +35,33 @@ TEST(WideInterval, IsOfMoreThanATenth) {
   EXPECT_EQ(wide_interval(summary).tag, "interval percent=52");
 }
 
-TEST(SpreadWatch, TellsTheOddRowByName) {
-  const auto warnings = warnings_of({0.2, 0.2, 0.2, 1.5, 0.2, 0.2});
-  ASSERT_EQ(warnings.size(), 1u);
-  EXPECT_EQ(warnings[0].first, "3");
-  EXPECT_EQ(warnings[0].second.tag, "spread percent=1.50");
-  EXPECT_NE(warnings[0].second.text.find("neighbours is 0.20%"),
-            std::string::npos);
-}
-
-TEST(SpreadWatch, LooksAtBothSides) {
-  EXPECT_EQ(warnings_of({1.5, 0.2, 0.2, 0.2}).size(), 1u);  // the first
-  EXPECT_EQ(warnings_of({0.2, 0.2, 0.2, 1.5}).size(), 1u);  // the last
-  // Where the spread grows with the shape, no row is odd.
-  EXPECT_TRUE(warnings_of({0.1, 0.1, 0.1, 1.1, 1.2, 1.4, 1.6, 1.6}).empty());
-}
-
-TEST(SpreadWatch, MuchIsToldWhateverTheNeighbours) {
-  EXPECT_EQ(warnings_of({1.9, 2.1, 1.9, 1.8}).size(), 1u);
-  EXPECT_EQ(warnings_of({5, 5, 5}).size(), 3u);
-  const auto alone = warnings_of({2.5});
-  ASSERT_EQ(alone.size(), 1u);
-  EXPECT_EQ(alone[0].second.tag, "spread percent=2.50");
-}
-
-TEST(SpreadWatch, HarmlessOrUsualSpreadsAreNotTold) {
-  EXPECT_TRUE(warnings_of({0.01, 0.01, 0.9, 0.01, 0.01}).empty());  // 90 times
-  EXPECT_TRUE(warnings_of({0.5, 0.5, 1.4, 0.5, 0.5}).empty());  // not 3 times
-  EXPECT_TRUE(warnings_of({1.5}).empty());
-}
-
-TEST(SpreadWatch, OneSampleHasNoSpread) {
+TEST(SpreadWatch, TellsOddAndLargeSpreads) {
+  // Standard deviations of rows "0", "1", ... in percent, and which are told.
+  const std::pair<std::vector<double>, std::string> cases[] = {
+      {{0.2, 0.2, 0.2, 1.5, 0.2, 0.2}, "3"},
+      {{1.5, 0.2, 0.2, 0.2}, "0"},  // the first
+      {{0.2, 0.2, 0.2, 1.5}, "3"},  // the last
+      // Where the spread grows with the shape, no row is odd.
+      {{0.1, 0.1, 0.1, 1.1, 1.2, 1.4, 1.6, 1.6}, ""},
+      {{1.9, 2.1, 1.9, 1.8}, "1"},  // much, whatever the neighbours
+      {{5, 5, 5}, "012"},
+      {{2.5}, "0"},
+      {{0.01, 0.01, 0.9, 0.01, 0.01}, ""},  // harmless, although 90 times
+      {{0.5, 0.5, 1.4, 0.5, 0.5}, ""},      // not 3 times
+      {{1.5}, ""},
+      {{kNan}, ""}};  // of one sample
   SpreadWatch watch;
-  watch.add("single", Summary{});
-  EXPECT_TRUE(watch.finish().empty());
-}
-
-TEST(SpreadWatch, MethodsStartAfresh) {
-  SpreadWatch watch;
-  Summary odd;
-  odd.mean = 1000;
-  odd.stddev = 30;
-  watch.add("odd", odd);
-  EXPECT_EQ(watch.finish().size(), 1u);
-  EXPECT_TRUE(watch.finish().empty());
+  for (const auto& [percents, expected] : cases) {
+    for (std::size_t i = 0; i < percents.size(); ++i) {
+      Summary summary;
+      summary.mean = 1000;
+      summary.stddev = 10 * percents[i];
+      watch.add(std::to_string(i), summary);
+    }
+    std::string told;
+    for (const auto& [key, remark] : watch.finish()) told += key;
+    EXPECT_EQ(told, expected);
+  }
 }
 
 }  // namespace

@@ -54,25 +54,6 @@ TEST(FormatNumber, FixedPointAndNan) {
   EXPECT_EQ(std::strtod(huge.c_str(), nullptr), 1e300);
 }
 
-TEST(Table, HeaderOnceThenRows) {
-  TemporaryFile file;
-  LineWriter out(file.descriptor());
-  Table table(out, "a section", row_of());
-  EXPECT_EQ(file.text(), "");  // an empty section leaves no trace
-  table.row(row_of("first", 1, summarize({1, 3})));
-  EXPECT_EQ(
-      file.text(),
-      "# a section\nmethod\tcount\tm(time)\ts(time)\n# section[main=time]\n"
-      "first\t1\t2.000\t1.414\n");  // there before the next row
-  table.row(row_of("second", 2));
-  table.skip("third", {"does-not-fit holds=2", "an SM holds 2"});
-  EXPECT_EQ(
-      file.text(),
-      "# a section\nmethod\tcount\tm(time)\ts(time)\n# section[main=time]\n"
-      "first\t1\t2.000\t1.414\nsecond\t2\tnan\tnan\n"
-      "# skipped[does-not-fit holds=2] third: an SM holds 2\n");
-}
-
 TEST(Table, RowsHaveItsColumns) {
   TemporaryFile file;
   LineWriter out(file.descriptor());
@@ -99,23 +80,6 @@ TEST(Table, CellsOfStatsWhereAskedFor) {
             "first\t1\t2.000\t1.000\t3\t2.000\t2.484\t1980.0\ttoday\n");
 }
 
-TEST(Table, SaysWhatScriptsMustKnow) {
-  const auto said = [](bool stats) {
-    TemporaryFile file;
-    LineWriter out(file.descriptor());
-    out.show_stats(stats);
-    Row row("a name", "");
-    row.label("rep", "", "", 1).label("idea(wkld)", "", "", 1);
-    row.stats("time", "rep,idea(wkld)").mean_stddev("time", "ns", "", {});
-    Table(out, "a section", row).annotate(Kind::kNote, "", {"x", "x"});
-    const std::string text = file.text();
-    const std::size_t begin = text.find("# section[");
-    return text.substr(begin, text.find('\n', begin) - begin);
-  };
-  EXPECT_EQ(said(true), "# section[main=time chosen=rep,idea(wkld)]");
-  EXPECT_EQ(said(false), "# section[chosen=rep,idea(wkld)]");  // no such column
-}
-
 TEST(Row, KeysAreOfTheLabels) {
   const auto key = [](const Word& count) {
     return Row("a name", "first")
@@ -131,21 +95,6 @@ TEST(Row, KeysAreOfTheLabels) {
   }
 }
 
-TEST(Table, NotesOnceAndNothingOfNothing) {
-  TemporaryFile file;
-  LineWriter out(file.descriptor());
-  Table table(out, "a section", row_of());
-  table.note("first", {});
-  EXPECT_EQ(file.text(), "");
-  table.note_once("first", {"tile", "bytes"});
-  table.note_once("first", {"tile", "bytes"});
-  table.annotate(Kind::kWarning, "", {"clock", "it moved"});
-  EXPECT_EQ(
-      file.text(),
-      "# a section\nmethod\tcount\tm(time)\ts(time)\n# section[main=time]\n"
-      "# note[tile] first: bytes\n# warning[clock]: it moved\n");
-}
-
 TEST(Table, ColumnsAreDescribed) {
   EXPECT_EQ(describe("a section",
                      Row("a name", "")
@@ -155,19 +104,6 @@ TEST(Table, ColumnsAreDescribed) {
             "a section\tm(time)\tns\tsomething\tm(time)\n"
             "a section\ts(time)\tns\tstandard deviation (n - 1) of the same\t"
             "m(time)\n");
-}
-
-TEST(LineWriter, TheEndCountsRows) {
-  TemporaryFile file;
-  LineWriter out(file.descriptor());
-  Table table(out, "a section", row_of());
-  table.row(row_of("first", 1));
-  table.skip("second", {"does-not-fit holds=2", "an SM holds 2"});
-  table.row(row_of("third", 1));
-  out.end();
-  const std::string text = file.text();
-  EXPECT_EQ(text.substr(text.rfind('#')),
-            "# end[rows=2 sections=\"a section\"]\n");
 }
 
 TEST(PairText, QuotesWhatIsNoWord) {
@@ -198,33 +134,6 @@ TEST(Told, OneLineForEachKind) {
   EXPECT_EQ(lines[1], "not measured: f: too old");
   EXPECT_EQ(lines[2], "warning: it moved");
   EXPECT_EQ(lines[3], "warning: 3 rows, the worst: b thrd=64: much");
-}
-
-TEST(Padded, BeforeOrBehind) {
-  EXPECT_EQ(padded("ab", 4), "  ab");
-  EXPECT_EQ(padded("ab", -4), "ab  ");
-  EXPECT_EQ(padded("abcdef", 4), "abcdef");
-}
-
-TEST(LineWriter, LeavesWholeLinesWhenTheFileIsFull) {
-  TemporaryFile file;
-  std::signal(SIGXFSZ, SIG_IGN);
-  struct rlimit before;
-  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
-  const struct rlimit small = {25, before.rlim_max};  // two lines and a half
-  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
-  LineWriter out(file.descriptor());
-  int written = 0;
-  bool failed = false;
-  try {
-    for (; written < 10; ++written) out.line("123456789");
-  } catch (const OutputError&) {
-    failed = true;
-  }
-  setrlimit(RLIMIT_FSIZE, &before);
-  EXPECT_TRUE(failed);
-  EXPECT_EQ(written, 2);
-  EXPECT_EQ(file.text(), "123456789\n123456789\n");
 }
 
 }  // namespace
