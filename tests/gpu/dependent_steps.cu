@@ -16,6 +16,7 @@
 #include "common/graphs.hpp"
 #include "common/launch.hpp"
 #include "common/statistics.hpp"
+#include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench {
@@ -151,13 +152,7 @@ class Chains {
   template <class Run>
   double milliseconds(Run run) {
     words_.set_to_zero();
-    CUDA_CHECK(cudaEventRecord(begin_.get(), stream_.get()));
-    run();
-    CUDA_CHECK(cudaEventRecord(end_.get(), stream_.get()));
-    CUDA_CHECK(cudaEventSynchronize(end_.get()));
-    float passed = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&passed, begin_.get(), end_.get()));
-    return passed;
+    return 1e-6 * events_ns([&] { return run(), cudaSuccess; }, stream_.get());
   }
 
   template <class Run>
@@ -178,7 +173,6 @@ class Chains {
   double work_ = 0;  // us
   long long cycles_ = 0;
   Stream stream_;
-  Event begin_{cudaEventDefault}, end_{cudaEventDefault};
   DeviceBuffer<unsigned> words_, wrong_;
 };
 

@@ -15,6 +15,7 @@
 #include "explicit_barrier/methods.hpp"
 #include "explicit_barrier/timed_kernel.cuh"
 #include "peer_grid_barrier/barrier.cuh"
+#include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/measure_inter_sm.hpp"
 
@@ -84,44 +85,14 @@ __global__ void __launch_bounds__(1024, kFullBlocksPerSm)
   for (int i = 0; i < repeats; ++i) barrier.sync();
 }
 
-/// Two events in the default stream.
-class Events {
- public:
-  Events() {
-    CUDA_CHECK(cudaEventCreate(&start_));
-    CUDA_CHECK(cudaEventCreate(&end_));
-  }
-  Events(const Events&) = delete;
-  ~Events() {
-    cudaEventDestroy(start_);
-    cudaEventDestroy(end_);
-  }
-
-  /// Nanoseconds between them round launch().
-  template <class Launch>
-  double around(Launch launch) {
-    CUDA_CHECK(cudaEventRecord(start_));
-    CUDA_CHECK(launch());
-    CUDA_CHECK(cudaEventRecord(end_));
-    CUDA_CHECK(cudaEventSynchronize(end_));
-    float milliseconds = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, start_, end_));
-    return 1e6 * milliseconds;
-  }
-
- private:
-  cudaEvent_t start_ = nullptr, end_ = nullptr;
-};
-
 /// Nanoseconds of one of `count` repeats that launch(2 * count) does more than
 /// launch(count); median of `samples`, after one that warms up.
 template <class Launch>
 double each_ns(Launch launch, int count, int samples) {
-  Events events;
   std::vector<double> all;
   for (int sample = -1; sample < samples; ++sample) {
-    const double one = events.around([&] { return launch(count); });
-    const double two = events.around([&] { return launch(2 * count); });
+    const double one = events_ns([&] { return launch(count); });
+    const double two = events_ns([&] { return launch(2 * count); });
     if (sample >= 0) all.push_back((two - one) / count);
   }
   return summarize(all).median;

@@ -16,6 +16,7 @@
 #include "common/measuring_run.hpp"
 #include "implicit_barrier/measuring.hpp"
 #include "implicit_barrier/sections/fusion.hpp"
+#include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench::implicit_barrier {
@@ -126,14 +127,8 @@ class LaunchGapTest {
   }
 
   double event_ns(Way& way, int repeats) {
-    Event begin(cudaEventDefault), end(cudaEventDefault);
-    CUDA_CHECK(cudaEventRecord(begin.get(), pool_.stream(0)));
-    way.run(repeats);
-    CUDA_CHECK(cudaEventRecord(end.get(), pool_.stream(0)));
-    CUDA_CHECK(cudaEventSynchronize(end.get()));
-    float milliseconds = 0;
-    CUDA_CHECK(cudaEventElapsedTime(&milliseconds, begin.get(), end.get()));
-    return 1e6 * milliseconds;
+    return events_ns([&] { return way.run(repeats), cudaSuccess; },
+                     pool_.stream(0));
   }
 
   // From begin to begin of kernels of successive rounds, mean of the GPUs.

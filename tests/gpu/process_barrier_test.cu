@@ -1,6 +1,7 @@
 // GPU test: the barrier of several processes, each with a GPU. It orders
 // memory, whoever is late; a process that ends, or is not there, is named by
-// those that wait for it, within the limit; where one cannot begin, none does.
+// those that wait for it, within the limit. barrier_set_test has those that
+// cannot begin, and sets that follow each other.
 //
 // arguments: CASE [rounds], which CMakeLists.txt names
 #include <chrono>
@@ -163,45 +164,6 @@ int run_killed(const Processes& processes, bool in_kernel) {
   return right ? 0 : 1;
 }
 
-// One process gives what is not there: all say so, and have the device that
-// they had.
-int refuse(int rank, int device, const Processes& processes,
-           const char* expected) {
-  try {
-    ProcessBarrierSet set(device, processes, kLimit);
-  } catch (const peer_grid::Error& error) {
-    std::printf("process %d: %s\n", rank, error.what());
-    int current = -1;
-    CUDA_CHECK(cudaGetDevice(&current));
-    const std::string why = error.what();
-    const bool right = why.find("process 1: ") == 0 &&
-                       why.find(expected) != why.npos && current == rank;
-    return right ? 0 : 1;
-  }
-  std::printf("process %d: not refused\n", rank);
-  return 1;
-}
-
-int run_refused(const Processes& processes) {
-  const int rank = processes.rank;
-  CUDA_CHECK(cudaSetDevice(rank));
-  Processes other = processes;
-  if (rank == kVictim) other.rank = 99;
-  return refuse(rank, rank == kVictim ? 99 : rank, processes, "GPU 99") |
-         refuse(rank, rank, other, "no process 99 of");
-}
-
-// Sets that follow each other, and work again after the one before is closed.
-int run_again(const Processes& processes) {
-  CUDA_CHECK(cudaSetDevice(processes.rank));
-  for (int i = 0; i < 20; ++i) {
-    ProcessOrderTest test(processes.rank, 8, processes);
-    if (test.check<GpuMachine>("again", {{8, 64, 100}}) != 0) return 1;
-    test.close();
-  }
-  return 0;
-}
-
 int verdict(int code) {
   std::printf("%s\n", code == 0          ? "passed"
                       : code == kSkipped ? "skipped"
@@ -229,8 +191,6 @@ int run(const std::string& name, int rounds) {
       return run_order(processes, rounds);
     })));
   }
-  if (name == "refused") return verdict(exit_code_of(all(run_refused)));
-  if (name == "again") return verdict(exit_code_of(all(run_again)));
   if (name == "killed" || name == "killed_early") {
     std::vector<int> ends = all([&](const Processes& processes) {
       return run_killed(processes, name == "killed");

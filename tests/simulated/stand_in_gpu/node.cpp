@@ -236,9 +236,8 @@ int gpu_of_stream(cudaStream_t stream) {
 
 cudaError_t create_event(cudaEvent_t* event) {
   const Lock lock(node().mutex);
-  auto* made = new EventState;
-  node().events.insert(made);
-  *event = reinterpret_cast<cudaEvent_t>(made);
+  *event = reinterpret_cast<cudaEvent_t>(
+      *node().events.insert(new EventState).first);
   return cudaSuccess;
 }
 
