@@ -16,6 +16,7 @@
 #include "common/graphs.hpp"
 #include "common/launch.hpp"
 #include "common/statistics.hpp"
+#include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
 namespace syncbench::implicit_barrier {
@@ -94,20 +95,19 @@ class Chains {
     const auto took = [&](bool in_one, cudaStream_t in) {
       ran_.set_to_zero();
       CUDA_CHECK(cudaDeviceSynchronize());
-      CUDA_CHECK(cudaEventRecord(begin_.get(), in));
-      if (graphs[in_one]) {
-        graphs[in_one]->launch(in);
-      } else {
-        launch(way, blocks, threads, in_one, in);
-      }
-      CUDA_CHECK(cudaEventRecord(end_.get(), in));
-      CUDA_CHECK(cudaDeviceSynchronize());
+      const auto start = [&] {
+        if (graphs[in_one]) {
+          graphs[in_one]->launch(in);
+        } else {
+          launch(way, blocks, threads, in_one, in);
+        }
+        return cudaSuccess;
+      };
+      const double took_ns = events_ns(start, in);
       if (storing_ && ran_.read()[0] != kUnits) {
         throw std::runtime_error("a unit did not run");
       }
-      float ms = 0;
-      CUDA_CHECK(cudaEventElapsedTime(&ms, begin_.get(), end_.get()));
-      return 1e6 * ms;
+      return took_ns;
     };
     std::vector<double> samples;
     for (int i = 0; i < kWarmUps + kSamples; ++i) {
@@ -143,7 +143,6 @@ class Chains {
 
   bool storing_;
   DeviceBuffer<unsigned> ran_;
-  Event begin_{cudaEventDefault}, end_{cudaEventDefault};
   Stream capturing_;  // nothing runs in it
   std::vector<Stream> streams_;
 };

@@ -85,6 +85,17 @@ struct Shape {
 // One rank's launch and what its arguments point to; never moved.
 template <class End>
 struct RankLaunch {
+  RankLaunch(const End& its_end, const Boards& all, int its_rank, int count,
+             int rounds_before, const Shape& shape, unsigned long long* found)
+      : end(its_end),
+        boards(all),
+        rank(its_rank),
+        gpus(count),
+        before(rounds_before),
+        rounds(shape.rounds),
+        words(shape.words),
+        stale(found) {}
+
   End end;
   Boards boards;
   int rank, gpus, before, rounds, words;
@@ -148,17 +159,8 @@ unsigned long long count_stale(const std::vector<Gpu>& gpus,
   for (int rank = 0; rank < count; ++rank) {
     int before = 0;
     for (const Shape& shape : shapes) {
-      launches.push_back({end_of(rank, shape.blocks),
-                          {},
-                          rank,
-                          count,
-                          before,
-                          shape.rounds,
-                          shape.words,
-                          stale[rank].get(),
-                          {}});
-      // Within the braces above CUDA 11.8 would call the variable unused.
-      launches.back().boards = boards;
+      launches.emplace_back(end_of(rank, shape.blocks), boards, rank, count,
+                            before, shape, stale[rank].get());
       calls[rank].push_back(launches.back().call(shape));
       before += shape.rounds;
     }

@@ -52,16 +52,9 @@ class ProcessOrderTest {
     const auto start = std::chrono::steady_clock::now();
     std::deque<RankLaunch<End>> launches;
     for (const Shape& shape : shapes) {
-      launches.push_back({set_.for_blocks<Machine>(shape.blocks),
-                          {},
-                          processes_.rank,
-                          processes_.count,
-                          before_,
-                          shape.rounds,
-                          shape.words,
-                          stale_.get(),
-                          {}});
-      launches.back().boards = boards_;
+      launches.emplace_back(set_.for_blocks<Machine>(shape.blocks), boards_,
+                            processes_.rank, processes_.count, before_, shape,
+                            stale_.get());
       before_ += shape.rounds;
       CUDA_CHECK(
           launch_cooperative(launches.back().call(shape), stream_.get()));
