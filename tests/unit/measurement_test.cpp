@@ -86,14 +86,6 @@ TEST(WarpRecords, ThoseThatCannotBeAreErrors) {
             "a warp ran on SM number 1024, and GPUs have 1024 at most");
 }
 
-TEST(RepeatsWithin, KeepsToTheBudget) {
-  EXPECT_EQ(repeats_within(2e6, 0), 128);
-  EXPECT_EQ(repeats_within(2e6, 15000), 128);
-  EXPECT_EQ(repeats_within(2e6, 16000), 64);
-  EXPECT_EQ(repeats_within(2e6, 64000), 16);
-  EXPECT_EQ(repeats_within(2e6, 1e9), 8);
-}
-
 TEST(Repeats, OfKernelFusion) {
   const auto lengths = [](bool queues, int gpus) {
     Point point;

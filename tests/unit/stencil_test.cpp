@@ -177,20 +177,6 @@ TEST(HostSteps, MostCellsStillChangeAtTheEnd) {
   }
 }
 
-TEST(HostLayers, AreThoseOfTheWholeField) {
-  for (const FieldShape& shape : {kFlat, kDeep}) {
-    for (const int steps : {0, 1, 2, 7}) {
-      const std::vector<float> whole = host_steps(shape, 2, steps);
-      for (int first = 1; first <= 2 * shape.layers; ++first) {
-        const int count = std::min(3, 2 * shape.layers + 1 - first);
-        const auto from = whole.begin() + (first - 1) * shape.layer();
-        EXPECT_EQ(host_layers(shape, 2, steps, first, count),
-                  std::vector<float>(from, from + count * shape.layer()));
-      }
-    }
-  }
-}
-
 TEST(StepInMemory, IsThatOfTheHost) {
   for (const int gpus : {1, 2, 3}) {
     for (const int steps : {1, 2, 7}) {
