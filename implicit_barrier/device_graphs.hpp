@@ -2,12 +2,13 @@
 // calls of the device runtime have to be.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "implicit_barrier/kernels.hpp"
+#include "ways/way.hpp"
 
 namespace syncbench::implicit_barrier {
-
-/// First toolkit with graphs that kernels launch.
-inline constexpr int kDeviceGraphToolkit = 12000;
 
 /// What these kernels have in the memory of their GPU.
 struct Relaunches {
@@ -22,11 +23,9 @@ const UnitKernels& relaunching_kernels();
 /// StepData::flags.
 const void* relaunching_step();
 
-/// From here on the kernel of the next graph launches it so many times more on
-/// the current GPU.
-void launch_again(int times);
-
-/// Throws where a kernel could not, once all have ended.
-void check_launched_again();
+/// Of the kernel of step 0, which launches that of all others.
+std::unique_ptr<ways::Way> make_device_graph(const ways::StreamPool& pool,
+                                             const std::vector<Gpu>& gpus,
+                                             const ways::Steps& steps);
 
 }  // namespace syncbench::implicit_barrier

@@ -1,5 +1,4 @@
-// Empty kernels, and kernels that last. These first take (int units, long long
-// amount); each says what a unit is. C++ sources launch them by address.
+// Empty kernels, and kernels that last. C++ sources launch them by address.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -11,23 +10,11 @@
 
 namespace syncbench::implicit_barrier {
 
-/// The empty kernel: what remains is the launch.
-__global__ void null_kernel();
-
-/// Every warp spins `units` times for `cycles` of its SM's clock, one after the
-/// other: the unit of work. Two fused kernels of n units are one of 2n, the
-/// same instructions.
-__global__ void spin_kernel(int units, long long cycles);
-
 /// Length of one sleep instruction; the study's workload is a multiple of it.
 inline constexpr unsigned kSleepNs = 1000;
 
 /// First compute capability with a sleep instruction, times 10.
 inline constexpr int kSleepVersion = 70;
-
-/// The study's unit of work: every warp sleeps `units` times `sleeps` times
-/// kSleepNs. It ends on the grid of the instruction, where there is one.
-__global__ void sleep_kernel(int units, long long sleeps);
 
 /// In host memory, seen by all GPUs.
 struct GateFlags {
@@ -53,9 +40,6 @@ struct NotedKernels {
 };
 void note_times_at(const NotedKernels& noted);
 
-/// Spins as spin_kernel and notes its times. Without a spin it ends by writing.
-__global__ void noting_kernel(int units, long long cycles);
-
 /// Shows the order of a series of kernels: each block reads what another block,
 /// on any GPU, wrote in the kernel before; of all in turn.
 struct Links {
@@ -69,21 +53,25 @@ struct Links {
 /// One block of each link writes so late.
 inline constexpr long long kLinkDelayCycles = 5000;
 
-__global__ void link_kernel(Links links);
-
 /// The kernels that sections launch. A launch method may have its own, which do
 /// the same for the same arguments.
 struct UnitKernels {
-  const void *null, *spin, *sleep, *noting, *link;
+  const void* null;  ///< empty: what remains is the launch
+  /// (int units, long long cycles): every warp spins `units` times for `cycles`
+  /// of its SM's clock, one after the other: the unit of work. Two fused
+  /// kernels of n units are one of 2n, the same instructions.
+  const void* spin;
+  /// (int units, long long sleeps): the study's unit of work, every warp sleeps
+  /// `units` times `sleeps` times kSleepNs. It ends on the grid of the
+  /// instruction, where there is one.
+  const void* sleep;
+  /// Spins as `spin` and notes its times. Without a spin it ends by writing.
+  const void* noting;
+  const void* link;  ///< (Links)
 };
 using UnitKernel = const void* UnitKernels::*;
 
-inline const UnitKernels kUnitKernels = {
-    reinterpret_cast<const void*>(null_kernel),
-    reinterpret_cast<const void*>(spin_kernel),
-    reinterpret_cast<const void*>(sleep_kernel),
-    reinterpret_cast<const void*>(noting_kernel),
-    reinterpret_cast<const void*>(link_kernel)};
+const UnitKernels& unit_kernels();
 
 /// When a kernel lets the next one begin: before it waits for the one before,
 /// after that, when it ends, or at once without any wait (a control, which

@@ -31,7 +31,7 @@ struct LaunchMethodInfo {
   const char* description;
   bool multi_gpu;
   ways::Maker make;  ///< of a QueuedWay, unless each launch waits
-  const UnitKernels* kernels = &kUnitKernels;  ///< that sections launch with it
+  const UnitKernels* kernels = &unit_kernels();  ///< that sections launch
   Breadth breadth = Breadth::kFew;
   Set set = Set::kToday;
   bool makes_graphs = false;  ///< GraphWay, for the section `graphs`
@@ -49,56 +49,6 @@ struct LaunchMethodInfo {
 
   bool queues() const { return !waits; }
 };
-
-/// A graph of one kernel, launched once; its kernel launches it again for each
-/// further step (a tail launch), so nothing queues up behind it.
-class DeviceGraphWay : public Way {
- public:
-  DeviceGraphWay(const StreamPool& pool, const KernelCall& call)
-      : pool_(pool), graph_(device_graph(Stream(pool.device(0)), call)) {
-    graph_.upload(pool.stream(0));
-    CUDA_CHECK(cudaStreamSynchronize(pool.stream(0)));
-  }
-
-  ways::LaunchTimes run(int count) override {
-    launch_again(count - 1);
-    const auto start = HostClock::now();
-    graph_.launch(pool_.stream(0));
-    const auto launched = HostClock::now();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    const auto end = HostClock::now();
-    check_launched_again();
-    return {elapsed_ns(start, launched), elapsed_ns(start, end)};
-  }
-
-  double idle_wait_ns() override {
-    const auto start = HostClock::now();
-    CUDA_CHECK(cudaDeviceSynchronize());
-    return elapsed_ns(start, HostClock::now());
-  }
-
- private:
-  static GraphExec device_graph(const Stream& capturing,
-                                const KernelCall& call) {
-    return GraphExec(
-        Graph(capturing.get(),
-              [&] { CUDA_CHECK(launch_traditional(call, capturing.get())); }),
-        GraphExec::kLaunchedByKernels);
-  }
-
-  const StreamPool& pool_;
-  GraphExec graph_;
-};
-
-/// Of the kernel of step 0, which launches that of all others.
-inline std::unique_ptr<Way> make_device_graph(const StreamPool& pool,
-                                              const std::vector<Gpu>&,
-                                              const ways::Steps& steps) {
-  if (CUDART_VERSION < kDeviceGraphToolkit) {
-    throw CannotMeasure("toolkit", "kernels launch graphs from CUDA 12 on");
-  }
-  return std::make_unique<DeviceGraphWay>(pool, steps.kinds[0][0]);
-}
 
 /// Launches in a domain, which older toolkits do not know.
 inline std::unique_ptr<Way> make_remote_domain(const StreamPool& pool,

@@ -43,8 +43,7 @@ struct LaunchPoint {
 inline bool have_sleep(const std::vector<Gpu>& gpus) {
   for (const Gpu& gpu : gpus) {
     const DeviceGuard guard(gpu.index);
-    const auto* kernel = reinterpret_cast<const void*>(sleep_kernel);
-    if (code_version(kernel) < kSleepVersion) return false;
+    if (code_version(unit_kernels().sleep) < kSleepVersion) return false;
   }
   return true;
 }

@@ -32,4 +32,11 @@ __device__ inline void do_step(const StepData& data, int step, bool polls) {
   }
 }
 
+/// One step, whose number it is given.
+template <class Before>
+__global__ void step_kernel(StepData data, int step) {
+  Before::begin();
+  do_step(data, step, false);
+}
+
 }  // namespace syncbench::implicit_barrier

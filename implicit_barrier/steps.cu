@@ -23,21 +23,6 @@ __device__ void wait_for(const unsigned* address, unsigned value,
   if (!came) *failed = 1;
 }
 
-// A kernel a step.
-
-__global__ void step_kernel(StepData data, int step) {
-  do_step(data, step, false);
-}
-
-template <bool kWaits>
-__global__ void programmatic_step(StepData data, int step) {
-#if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
-  if (kWaits) asm volatile("griddepcontrol.wait;" ::: "memory");
-#endif
-  do_step(data, step, false);
-}
-
 // All steps in one kernel.
 
 struct Nothing {};
@@ -126,35 +111,6 @@ __global__ void steps_kernel(StepData data,
   }
 }
 
-// The host's side.
-
-/// A kernel a step, launched by a way. Their arguments are the chain's data
-/// and, but of the kernel that launches itself, the number of the step.
-class LaunchedSteps : public StepChain {
- public:
-  LaunchedSteps(ways::Maker make, const StepPlace& place,
-                const StepShape& shape, const void* kernel)
-      : StepChain(place, shape), numbers_(shape.steps) {
-    std::iota(numbers_.begin(), numbers_.end(), 0);
-    arguments_.resize(2 * numbers_.size());
-    ways::Steps steps = {{}, numbers_};
-    for (int i = 0; i < shape.steps; ++i) {
-      arguments_[2 * i] = const_cast<StepData*>(&data());
-      arguments_[2 * i + 1] = &numbers_[i];
-      steps.kinds.push_back({{kernel, dim3(shape.blocks), dim3(shape.threads),
-                              &arguments_[2 * i]}});
-    }
-    way_ = make(place.pool, {place.gpu}, steps);
-  }
-
- private:
-  double run_all() override { return way_->run(shape().steps).total; }
-
-  std::vector<int> numbers_;
-  std::vector<void*> arguments_;
-  std::unique_ptr<Way> way_;
-};
-
 // All blocks are one cluster.
 cudaError_t launch_cluster(const KernelCall& call, cudaStream_t stream) {
   LaunchAttributes attributes;
@@ -163,101 +119,62 @@ cudaError_t launch_cluster(const KernelCall& call, cudaStream_t stream) {
 }
 constexpr LaunchApi kClusterApi = {"cudaLaunchKernelExC", launch_cluster};
 
-/// One kernel of all steps, which is one step of its way.
-template <class Between>
-class FusedSteps : public StepChain {
- public:
-  FusedSteps(const LaunchApi& api, const StepPlace& place,
-             const StepShape& shape, typename Between::Argument argument)
-      : StepChain(place, shape),
-        argument_(argument),
-        arguments_{const_cast<StepData*>(&data()), &argument_},
-        way_(api, place.pool,
-             ways::all_of({reinterpret_cast<const void*>(steps_kernel<Between>),
-                           dim3(shape.blocks), dim3(shape.threads),
-                           arguments_})) {}
-
- private:
-  double run_all() override { return way_.run(1).total; }
-
-  typename Between::Argument argument_;
-  void* arguments_[2];
-  ways::StreamWay way_;
-};
-
-using Made = std::unique_ptr<StepChain>;
-
-template <ways::Maker kMake, auto kKernel>
-Made make_launched(const StepPlace& place, const StepShape& shape) {
-  return std::make_unique<LaunchedSteps>(
-      kMake, place, shape, reinterpret_cast<const void*>(kKernel));
-}
-// relaunching_step() is in another unit, so no constant.
-Made make_device_graph_steps(const StepPlace& place, const StepShape& shape) {
-  return std::make_unique<LaunchedSteps>(make_device_graph, place, shape,
-                                         relaunching_step());
-}
-
-// All blocks at once.
-template <class Between>
-Made make_resident(const StepPlace& place, const StepShape& shape) {
-  ways::require_cooperative({place.gpu});
-  return std::make_unique<FusedSteps<Between>>(kCooperativeApi, place, shape,
-                                               typename Between::Argument{});
-}
-
-/// Keeps the barrier's memory.
-class PeerGridSteps : public FusedSteps<Meeting<peer_grid::Barrier>> {
- public:
-  PeerGridSteps(const StepPlace& place, const StepShape& shape,
-                peer_grid::BarrierSet set)
-      : FusedSteps(kCooperativeApi, place, shape,
-                   set.for_blocks(shape.blocks).at(0)),
-        set_(std::move(set)) {}
-
- private:
-  void check() const override {
-    if (const auto failure = set_.failure()) throw std::runtime_error(*failure);
-  }
-  peer_grid::BarrierSet set_;
-};
-
-Made make_peer_grid(const StepPlace& place, const StepShape& shape) {
-  ways::require_cooperative({place.gpu});
-  try {
-    return std::make_unique<PeerGridSteps>(
-        place, shape, peer_grid::BarrierSet({place.gpu.index}));
-  } catch (const peer_grid::CannotJoin& error) {
-    throw CannotMeasure("no-barrier", error.what());
-  }
-}
-
-Made make_cluster(const StepPlace& place, const StepShape& shape) {
+std::unique_ptr<Way> make_cluster(const StreamPool& pool,
+                                  const std::vector<Gpu>&,
+                                  const ways::Steps& steps) {
   constexpr int kMostBlocks = 8;  // of a cluster, on every GPU that has them
-  if (shape.blocks > kMostBlocks) {
+  const KernelCall& call = steps.kinds[0][0];
+  if (call.grid.x > kMostBlocks) {
     throw CannotMeasure("does-not-fit",
                         "a cluster has at most 8 blocks everywhere");
   }
-  const auto* kernel = reinterpret_cast<const void*>(steps_kernel<ClusterSync>);
-  if (code_version(kernel) < 90) {
+  if (code_version(call.kernel) < 90) {
     throw CannotMeasure("no-clusters",
                         "no clusters before compute capability 9.0");
   }
-  return std::make_unique<FusedSteps<ClusterSync>>(kClusterApi, place, shape,
-                                                   Nothing{});
+  return std::make_unique<ways::StreamWay>(kClusterApi, pool, steps);
 }
 
 }  // namespace
 
-StepChain::StepChain(const StepPlace& place, const StepShape& shape)
-    : shape_(shape), memory_(place.memory) {
-  data_ = {memory_.words.get(), memory_.flags.get(), memory_.failed.get(),
-           shape.cycles,        shape.late,          shape.steps,
-           shape.reads};
+struct StepChain::PeerBarrier {
+  PeerBarrier(const Gpu& gpu, int blocks)
+      : set({gpu.index}), end(set.for_blocks(blocks).at(0)) {}
+
+  peer_grid::BarrierSet set;
+  peer_grid::BarrierEnd end;
+};
+
+StepChain::StepChain(const StepWay& way, const StepPlace& place,
+                     const StepShape& shape)
+    : memory_(place.memory),
+      data_{memory_.words.get(), memory_.flags.get(), memory_.failed.get(),
+            shape.cycles,        shape.late,          shape.steps,
+            shape.reads},
+      blocks_(shape.blocks),
+      numbers_(way.makes == StepKernel::kOneStep ? shape.steps : 1),
+      arguments_(numbers_.size()) {
+  if (way.makes == StepKernel::kAllAtPeerBarrier) {
+    ways::require_cooperative({place.gpu});
+    try {
+      barrier_ = std::make_shared<PeerBarrier>(place.gpu, shape.blocks);
+    } catch (const peer_grid::CannotJoin& error) {
+      throw CannotMeasure("no-barrier", error.what());
+    }
+  }
+  std::iota(numbers_.begin(), numbers_.end(), 0);
+  ways::Steps steps = {{}, numbers_};
+  for (const int i : steps.order) {
+    arguments_[i] = {&data_, &numbers_[i]};
+    if (barrier_) arguments_[i][1] = &barrier_->end;
+    steps.kinds.push_back({{way.kernel, dim3(shape.blocks), dim3(shape.threads),
+                            arguments_[i].data()}});
+  }
+  way_ = way.make(place.pool, {place.gpu}, steps);
 }
 
 double StepChain::run() {
-  const std::vector<unsigned> first(shape_.blocks, 1u);
+  const std::vector<unsigned> first(blocks_, 1u);
   memory_.words.set_to_zero();
   memory_.flags.set_to_zero();
   *memory_.failed.get() = 0;
@@ -265,19 +182,21 @@ double StepChain::run() {
                         first.size() * sizeof first[0],
                         cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));  // it has arrived
-  const double taken = run_all();
-  check();
+  const double taken = way_->run(static_cast<int>(numbers_.size())).total;
+  if (barrier_) {
+    const auto failure = barrier_->set.failure();
+    if (failure) throw std::runtime_error(*failure);
+  }
   if (*memory_.failed.get() != 0) {
     throw std::runtime_error("a block has waited for seconds");
   }
-  if (!shape_.reads) return taken;
-  std::vector<unsigned> last(shape_.blocks);
-  CUDA_CHECK(
-      cudaMemcpy(last.data(),
-                 memory_.words.get() +
-                     static_cast<std::size_t>(shape_.steps) * shape_.blocks,
-                 last.size() * sizeof last[0], cudaMemcpyDeviceToHost));
-  const auto expected = static_cast<unsigned>(shape_.steps + 1);
+  if (!data_.reads) return taken;
+  std::vector<unsigned> last(blocks_);
+  CUDA_CHECK(cudaMemcpy(
+      last.data(),
+      memory_.words.get() + static_cast<std::size_t>(data_.steps) * blocks_,
+      last.size() * sizeof last[0], cudaMemcpyDeviceToHost));
+  const auto expected = static_cast<unsigned>(data_.steps + 1);
   const auto wrong = last.size() - static_cast<std::size_t>(std::count(
                                        last.begin(), last.end(), expected));
   if (wrong == 0) return taken;
@@ -290,33 +209,41 @@ double StepChain::run() {
 
 const std::vector<StepWay>& step_ways() {
   using namespace ways;
+  constexpr Maker resident = make_on_one_gpu<StreamWay, kCooperativeApi>;
+  constexpr StepKernel one_step = StepKernel::kOneStep;
+  const void* step = address_of(step_kernel<Plain>);
+  const void* programmatic =
+      address_of(step_kernel<Programmatic<Trigger::kFirst>>);
   static const std::vector<StepWay> all = {
-      {"traditional_launch", "",
-       make_launched<make_on_one_gpu<StreamWay, kTraditionalApi>, step_kernel>},
-      {"graph_launch", "",
-       make_launched<make_on_one_gpu<GraphWay, kTraditionalApi>, step_kernel>},
-      {"programmatic_launch", "",
-       make_launched<make_on_one_gpu<StreamWay, kProgrammaticApi>,
-                     programmatic_step<true>>},
-      {"graph_programmatic", "",
-       make_launched<make_programmatic_graph, programmatic_step<true>>},
-      {"device_graph_launch", "", make_device_graph_steps},
+      {"traditional_launch", "", make_on_one_gpu<StreamWay, kTraditionalApi>,
+       step, one_step},
+      {"graph_launch", "", make_on_one_gpu<GraphWay, kTraditionalApi>, step,
+       one_step},
+      {"programmatic_launch", "", make_on_one_gpu<StreamWay, kProgrammaticApi>,
+       programmatic, one_step},
+      {"graph_programmatic", "", make_programmatic_graph, programmatic,
+       one_step},
+      {"device_graph_launch", "", make_device_graph, relaunching_step(),
+       one_step},
       {"launch_and_wait", "a launch and cudaStreamSynchronize for each step",
-       make_launched<make_on_one_gpu<WaitedWay, kTraditionalApi>, step_kernel>},
+       make_on_one_gpu<WaitedWay, kTraditionalApi>, step, one_step},
       {"steps_grid_sync", "one kernel, grid_group::sync() after each step",
-       make_resident<Meeting<GridBarrier>>},
+       resident, address_of(steps_kernel<Meeting<GridBarrier>>)},
       {"steps_peer_grid_sync", "one kernel, this suite's barrier on one GPU",
-       make_peer_grid},
+       resident, address_of(steps_kernel<Meeting<peer_grid::Barrier>>),
+       StepKernel::kAllAtPeerBarrier},
       {"steps_counter", "one kernel, a counter a step that all blocks poll",
-       make_resident<Counter>},
+       resident, address_of(steps_kernel<Counter>)},
       {"steps_tile_flags",
        "one kernel; a block waits for the flag of the one that it reads from",
-       make_resident<TileFlags>, true},
+       resident, address_of(steps_kernel<TileFlags>), StepKernel::kAllSteps,
+       true},
       {"steps_data_flag",
        "one kernel; a block polls the word that it reads, without a fence",
-       make_resident<DataFlag>, true},
+       resident, address_of(steps_kernel<DataFlag>), StepKernel::kAllSteps,
+       true},
       {"steps_cluster_sync", "one kernel of one cluster, cluster barrier",
-       make_cluster}};
+       make_cluster, address_of(steps_kernel<ClusterSync>)}};
   return all;
 }
 
@@ -324,9 +251,12 @@ const std::vector<StepWay>& unordered_step_ways() {
   using namespace ways;
   static const std::vector<StepWay> all = {
       {"programmatic launch without wait", "",
-       make_launched<make_on_one_gpu<StreamWay, kProgrammaticApi>,
-                     programmatic_step<false>>},
-      {"one kernel without barrier", "", make_resident<InKernel>}};
+       make_on_one_gpu<StreamWay, kProgrammaticApi>,
+       address_of(step_kernel<Programmatic<Trigger::kNoWait>>),
+       StepKernel::kOneStep},
+      {"one kernel without barrier", "",
+       make_on_one_gpu<StreamWay, kCooperativeApi>,
+       address_of(steps_kernel<InKernel>)}};
   return all;
 }
 

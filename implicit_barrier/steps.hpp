@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -48,34 +49,44 @@ struct StepPlace {
   StepMemory& memory;
 };
 
-/// A chain, ready to be run.
-class StepChain {
- public:
-  virtual ~StepChain() = default;
-  /// Runs it once; nanoseconds from the first call to the end of the wait.
-  /// Throws where a step has not read what the one before has written.
-  double run();
-
- protected:
-  StepChain(const StepPlace& place, const StepShape& shape);
-  virtual double run_all() = 0;
-  virtual void check() const {}
-  const StepData& data() const { return data_; }
-  const StepShape& shape() const { return shape_; }
-
- private:
-  StepShape shape_;
-  StepMemory& memory_;
-  StepData data_;
+/// What the kernel of a chain makes.
+enum class StepKernel {
+  kOneStep,          ///< takes StepData and the number of its step
+  kAllSteps,         ///< takes StepData and nothing else
+  kAllAtPeerBarrier  ///< takes StepData and the end of a barrier of this suite
 };
 
 /// One entry of the list of ways.
 struct StepWay {
   const char* name;
   const char* description;  ///< empty: that of the launch method of this name
-  /// CannotMeasure where it cannot be had here.
-  std::unique_ptr<StepChain> (*make)(const StepPlace&, const StepShape&);
+  ways::Maker make;
+  const void* kernel;
+  StepKernel makes = StepKernel::kAllSteps;
   bool only_reads = false;  ///< orders by what is read
+};
+
+/// A chain, ready to be run.
+class StepChain {
+ public:
+  /// CannotMeasure where the way cannot be had here.
+  StepChain(const StepWay& way, const StepPlace& place, const StepShape& shape);
+  StepChain(const StepChain&) = delete;
+
+  /// Runs it once; nanoseconds from the first call to the end of the wait.
+  /// Throws where a step has not read what the one before has written.
+  double run();
+
+ private:
+  struct PeerBarrier;
+
+  StepMemory& memory_;
+  StepData data_;
+  int blocks_;
+  std::vector<int> numbers_;  // of the steps that are launched
+  std::shared_ptr<PeerBarrier> barrier_;
+  std::vector<std::array<void*, 2>> arguments_;
+  std::unique_ptr<Way> way_;
 };
 
 /// Every way that the section `dependent steps` measures, in the order of its

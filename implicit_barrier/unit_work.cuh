@@ -1,10 +1,35 @@
-// What the kernels do that launch methods launch.
+// What the kernels do that launch methods launch, each behind what a kind of
+// launch needs first: Before::begin().
 #pragma once
 
 #include "common/device_clock.cuh"
 #include "implicit_barrier/kernels.hpp"
 
 namespace syncbench::implicit_barrier {
+
+/// Of launches that need nothing.
+struct Plain {
+  static __device__ void begin() {}
+};
+
+/// Of programmatic launches: waits for the kernel before and lets the next one
+/// begin. No instructions where neither is to be.
+template <Trigger kTrigger>
+struct Programmatic {
+  static __device__ void begin() {
+#if __CUDA_ARCH__ >= 900
+    if (kTrigger == Trigger::kFirst || kTrigger == Trigger::kNoWait) {
+      asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    }
+    if (kTrigger != Trigger::kNoWait) {
+      asm volatile("griddepcontrol.wait;" ::: "memory");
+    }
+    if (kTrigger == Trigger::kAfterWait) {
+      asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+    }
+#endif
+  }
+};
 
 __device__ inline void spin_units(int units, long long cycles) {
 #pragma unroll 1
@@ -15,7 +40,20 @@ __device__ inline void spin_units(int units, long long cycles) {
   }
 }
 
-__device__ inline void sleep_units(int units, long long sleeps) {
+template <class Before>
+__global__ void null_kernel() {
+  Before::begin();
+}
+
+template <class Before>
+__global__ void spin_kernel(int units, long long cycles) {
+  Before::begin();
+  spin_units(units, cycles);
+}
+
+template <class Before>
+__global__ void sleep_kernel(int units, long long sleeps) {
+  Before::begin();
 #if __CUDA_ARCH__ >= 700
 #pragma unroll 1
   for (long long i = units * sleeps; i > 0; --i) __nanosleep(kSleepNs);
@@ -24,7 +62,9 @@ __device__ inline void sleep_units(int units, long long sleeps) {
 
 // Words of the links are read and written past the L1 cache, whatever a block
 // has read before.
-__device__ inline void be_link(Links links) {
+template <class Before>
+__global__ void link_kernel(Links links) {
+  Before::begin();
   if (threadIdx.x != 0) return;
   const unsigned block = links.first + blockIdx.x;
   volatile unsigned* count = &links.counts[block];
@@ -43,6 +83,14 @@ __device__ inline void be_link(Links links) {
 template <class... Arguments>
 const void* address_of(void (*kernel)(Arguments...)) {
   return reinterpret_cast<const void*>(kernel);
+}
+
+/// `noting`: as in UnitKernels.
+template <class Before>
+UnitKernels kernels_behind(const void* noting) {
+  return {address_of(null_kernel<Before>), address_of(spin_kernel<Before>),
+          address_of(sleep_kernel<Before>), noting,
+          address_of(link_kernel<Before>)};
 }
 
 }  // namespace syncbench::implicit_barrier

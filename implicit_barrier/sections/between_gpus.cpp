@@ -46,9 +46,10 @@ class RoundPoint {
              const std::vector<Gpu>& gpus, const Point& point, double mhz,
              Gate& gate)
       : rounds_(point.repeats),
-        unit_(kUnitKernels.spin, point, 1, cycles_in(point.work_ns, mhz)),
-        none_(kUnitKernels.spin, point, 0, 0),
-        all_(kUnitKernels.spin, point, rounds_, cycles_in(point.work_ns, mhz)) {
+        unit_(unit_kernels().spin, point, 1, cycles_in(point.work_ns, mhz)),
+        none_(unit_kernels().spin, point, 0, 0),
+        all_(unit_kernels().spin, point, rounds_,
+             cycles_in(point.work_ns, mhz)) {
     const auto make = [&](const KernelCall& late, const KernelCall& other,
                           Late who) {
       return way.make(pool, gpus, rounds_of(late, other, point.gpus, who));
@@ -112,7 +113,7 @@ std::vector<Point> points_of(const GpuWay& way, const Measuring& measuring) {
 
 void prove(const GpuWay& way, const StreamPool& pool,
            const std::vector<Gpu>& gpus) {
-  const LinkCalls links(kUnitKernels.link, static_cast<int>(gpus.size()), 1);
+  const LinkCalls links(unit_kernels().link, static_cast<int>(gpus.size()), 1);
   way.make(pool, gpus, links.steps())->run(kLinks);
   check_order(way.name, links.seen());
 }

@@ -135,7 +135,7 @@ Remark why_not_hold(const StreamPool& pool) {
   Point point;
   point.blocks = 1;
   point.threads = 32;
-  const UnitCall call(kUnitKernels.null, point, 0, 0);
+  const UnitCall call(unit_kernels().null, point, 0, 0);
   ways::StreamWay launch(kTraditionalApi, pool, ways::all_of(call.call()));
   double least_ns = launch.run(1).total;
   for (int i = 0; i < 10; ++i) {

@@ -36,41 +36,41 @@ class StepPoint {
         one_(spin(point, 1, mhz)),
         all_(spin(point, point.repeats, mhz)),
         one_launch_(kTraditionalApi, place.pool, ways::all_of(one_.call())),
-        all_launch_(kTraditionalApi, place.pool, ways::all_of(all_.call())) {
-    StepShape shape = {point.blocks, point.threads, 1,
-                       cycles_in(point.work_ns, mhz), point.reads != 0};
-    short_ = way.make(place, shape);
-    shape.steps = point.repeats;
-    long_ = way.make(place, shape);
-  }
+        all_launch_(kTraditionalApi, place.pool, ways::all_of(all_.call())),
+        short_(way, place, shape_of(point, 1, mhz)),
+        long_(way, place, shape_of(point, point.repeats, mhz)) {}
 
   Sample take() {
     one_launch_.run(kWarmUpLaunches);
     const double unit =
         (all_launch_.run(1).total - one_launch_.run(1).total) / gaps_;
-    const double once = short_->run();
-    const double step = (long_->run() - once) / gaps_;
+    const double once = short_.run();
+    const double step = (long_.run() - once) / gaps_;
     return {{"step", step}, {"seam", step - unit}};
   }
 
  private:
   static UnitCall spin(const Point& point, int units, double mhz) {
-    return UnitCall(kUnitKernels.spin, point, units,
+    return UnitCall(unit_kernels().spin, point, units,
                     cycles_in(point.work_ns, mhz));
+  }
+  static StepShape shape_of(const Point& point, int steps, double mhz) {
+    return {point.blocks, point.threads, steps, cycles_in(point.work_ns, mhz),
+            point.reads != 0};
   }
 
   int gaps_;
   UnitCall one_, all_;
   ways::StreamWay one_launch_, all_launch_;
-  std::unique_ptr<StepChain> short_, long_;
+  StepChain short_, long_;
 };
 
 void prove(const StepWay& way, const StepPlace& place,
            const LaunchShape& shape) {
   StepMemory memory(place.gpu.index, shape.blocks, kProved);
-  way.make({place.pool, place.gpu, memory},
-           {shape.blocks, shape.threads, kProved, 0, true, kLinkDelayCycles})
-      ->run();
+  StepChain(way, {place.pool, place.gpu, memory},
+            {shape.blocks, shape.threads, kProved, 0, true, kLinkDelayCycles})
+      .run();
 }
 
 void plan_steps(Measuring& measuring, PointsInTurn& points) {

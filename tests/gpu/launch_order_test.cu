@@ -72,9 +72,9 @@ int judge(const char* name, const LinksSeen& seen) {
 int control_one_gpu(Measuring& measuring) {
   const void* no_wait = programmatic_kernels(Trigger::kNoWait).link;
   const Control controls[] = {
-      {"two streams without events", kUnitKernels.link,
+      {"two streams without events", unit_kernels().link,
        ways::make_on_one_gpu<TwoStreams, kTraditionalApi>},
-      {"a graph without edges", kUnitKernels.link,
+      {"a graph without edges", unit_kernels().link,
        ways::make_on_one_gpu<LooseGraph, kTraditionalApi>},
       {"programmatic launch without wait", no_wait,
        ways::make_on_one_gpu<ways::StreamWay, kProgrammaticApi>},
@@ -96,7 +96,7 @@ int control_one_gpu(Measuring& measuring) {
 int control_gpus(Measuring& measuring) {
   const int gpus = static_cast<int>(measuring.run.gpus().size());
   if (gpus < 2) return 0;
-  const LinkCalls links(kUnitKernels.link, gpus, 1);
+  const LinkCalls links(unit_kernels().link, gpus, 1);
   ways::EnqueuedWay(measuring.pool, links.steps(),
                     std::make_unique<NoBarrier>())
       .run(kLinks);
@@ -109,9 +109,9 @@ int control_steps(Measuring& measuring) {
   int failures = 0;
   for (const StepWay& way : unordered_step_ways()) {
     try {
-      way.make({measuring.pool, gpu, memory},
-               {gpu.sm_count, 256, kLinks, 0, true, kLinkDelayCycles})
-          ->run();
+      StepChain(way, {measuring.pool, gpu, memory},
+                {gpu.sm_count, 256, kLinks, 0, true, kLinkDelayCycles})
+          .run();
       std::printf("%s: NOT SEEN\n", way.name);
       ++failures;
     } catch (const CannotMeasure& error) {

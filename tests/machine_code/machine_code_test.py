@@ -98,7 +98,7 @@ def judge_launched(functions):
     for name, judge_kernel in (("null_kernel", judge_null), ("sleep_kernel", judge_sleep),
                                ("spin_kernel", judge_spin)):
         for symbol, instructions in sorted(functions.items()):
-            if f"{len(name)}{name}E" in symbol:
+            if f"{len(name)}{name}INS0_5PlainEE" in symbol:
                 yield name, "-", judge_kernel(instructions)
 
 

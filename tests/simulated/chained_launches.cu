@@ -15,7 +15,7 @@ __global__ void own_null() {}
 
 const UnitKernels& own_kernels() {
   static const UnitKernels kernels = [] {
-    UnitKernels own = kUnitKernels;
+    UnitKernels own = unit_kernels();
     own.null = reinterpret_cast<const void*>(own_null);
     return own;
   }();

@@ -199,28 +199,27 @@ Model meeting(const Launch& launch) {
   return model;
 }
 
+// Of kernels that a kind of launch has of its own, and all others.
+std::optional<Model> model_of_unit(const Launch& launch) {
+  if (launch.is("::null_kernel")) return null_kernel();
+  if (launch.is("::spin_kernel<")) return spin(launch);
+  if (launch.is("::sleep_kernel<")) return sleep(launch);
+  if (launch.is("::link_kernel<")) return link(launch);
+  return std::nullopt;
+}
+
 std::optional<Model> model_of(const Launch& launch) {
-  if (launch.is("::relaunching_null(")) return relaunched(null_kernel());
-  if (launch.is("::relaunching_spin(")) return relaunched(spin(launch));
-  if (launch.is("::relaunching_sleep(")) return relaunched(sleep(launch));
-  if (launch.is("::relaunching_link(")) return relaunched(link(launch));
+  if (const std::optional<Model> unit = model_of_unit(launch)) {
+    return launch.is("::Relaunching>") ? relaunched(*unit) : *unit;
+  }
   if (launch.is("::relaunching_step_kernel(")) {
     return relaunched(counted_step(launch));
   }
-  // The same for programmatic launches, under names of their own.
-  const auto is = [&](const std::string& name) {
-    return launch.is(("::" + name + "_kernel(").c_str()) ||
-           launch.is(("::programmatic_" + name + "<").c_str());
-  };
-  if (is("clock_rate")) return clock_rate(launch);
-  if (is("null")) return null_kernel();
-  if (is("spin")) return spin(launch);
-  if (is("sleep")) return sleep(launch);
-  if (is("hold")) return hold(launch);
-  if (is("noting")) return noting(launch);
-  if (is("link")) return link(launch);
-  if (is("meeting")) return meeting(launch);
-  if (is("step")) return steps(launch, true);
+  if (launch.is("::clock_rate_kernel(")) return clock_rate(launch);
+  if (launch.is("::hold_kernel(")) return hold(launch);
+  if (launch.is("::noting_kernel<")) return noting(launch);
+  if (launch.is("::meeting_kernel(")) return meeting(launch);
+  if (launch.is("::step_kernel<")) return steps(launch, true);
   if (launch.is("::steps_kernel<")) return steps(launch, false);
   return std::nullopt;
 }
