@@ -2,14 +2,15 @@
 // or on several GPUs.
 #pragma once
 
-#include <memory>
+#include <algorithm>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
 #include "common/launch.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/launch_methods.hpp"
+#include "ways/way.hpp"
 
 namespace syncbench::implicit_barrier {
 
@@ -29,11 +30,35 @@ struct LinksSeen {
 /// The kernels of a chain, in memory that all GPUs can access.
 class LinkCalls {
  public:
-  /// `blocks` of one warp on each of so many GPUs.
-  LinkCalls(const void* kernel, int gpus, int blocks);
+  /// `kernel`: UnitKernels::link. `blocks` of one warp on each of so many GPUs.
+  LinkCalls(const void* kernel, int gpus, int blocks)
+      : blocks_(static_cast<std::size_t>(gpus) * blocks), memory_(4 * blocks_) {
+    std::fill_n(memory_.get(), 4 * blocks_, 0u);
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      links_.push_back({memory_.get(), memory_.get() + 2 * blocks_,
+                        memory_.get() + 3 * blocks_,
+                        static_cast<unsigned>(gpu * blocks),
+                        static_cast<unsigned>(blocks_)});
+    }
+    for (Links& links : links_) arguments_.push_back(&links);
+    for (void*& argument : arguments_) {
+      calls_.push_back({kernel, dim3(blocks), dim3(32), &argument});
+    }
+  }
 
   ways::Steps steps() const { return {{calls_}}; }
-  LinksSeen seen() const;
+
+  LinksSeen seen() const {
+    LinksSeen seen;
+    seen.fewest = kLinks;
+    for (std::size_t i = 0; i < blocks_; ++i) {
+      const unsigned count = memory_.get()[2 * blocks_ + i];
+      seen.fewest = std::min(seen.fewest, count);
+      seen.most = std::max(seen.most, count);
+      seen.wrong += memory_.get()[3 * blocks_ + i];
+    }
+    return seen;
+  }
 
  private:
   std::size_t blocks_;  // of all GPUs
@@ -43,12 +68,21 @@ class LinkCalls {
   std::vector<KernelCall> calls_;
 };
 
-/// Throws if the links show that `method` orders nothing.
-void check_order(const std::string& method, const LinksSeen& seen);
-
-/// Throws unless the kernels of a method run one after the other on one GPU,
-/// each with what the one before has written. CannotMeasure as make() does.
-void prove_order(const LaunchMethodInfo& method, const StreamPool& pool,
-                 const Gpu& gpu);
+/// Throws unless kernels that a way launches on these GPUs, `blocks` blocks on
+/// each, run one after the other, each with what the one before has written.
+/// `kernel`: UnitKernels::link. CannotMeasure as `make` does.
+inline void prove_order(const std::string& method, ways::Maker make,
+                        const void* kernel, const ways::StreamPool& pool,
+                        const std::vector<Gpu>& gpus, int blocks) {
+  const LinkCalls links(kernel, static_cast<int>(gpus.size()), blocks);
+  make(pool, gpus, links.steps())->run(kLinks);
+  const LinksSeen seen = links.seen();
+  if (seen.in_order()) return;
+  throw std::runtime_error(
+      method + " orders nothing: blocks ran in " + std::to_string(seen.fewest) +
+      " to " + std::to_string(seen.most) + " of " + std::to_string(kLinks) +
+      " kernels, and " + std::to_string(seen.wrong) +
+      " words were not of the kernel before");
+}
 
 }  // namespace syncbench::implicit_barrier

@@ -17,7 +17,6 @@
 #include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/kernels.hpp"
 #include "implicit_barrier/launch_methods.hpp"
-#include "implicit_barrier/lengths.hpp"
 #include "implicit_barrier/links.hpp"
 #include "implicit_barrier/point.hpp"
 
@@ -100,7 +99,8 @@ struct Measuring {
     if (!proves() || proved_.count(name) != 0) return;
     for (const LaunchMethodInfo& method : launch_methods()) {
       if (method.name != name) continue;
-      prove_order(method, pool, run.gpu());
+      prove_order(name, method.make, method.kernels->link, pool, {run.gpu()},
+                  run.gpu().sm_count);
       proved_.insert(name);
     }
   }

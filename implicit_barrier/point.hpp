@@ -1,6 +1,8 @@
-// What a row of ImplicitBarrier is of: as a kernel to launch, and by name.
+// What a row of ImplicitBarrier is of: as a kernel to launch, by name, and how
+// long its series of launches is.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <tuple>
@@ -62,6 +64,39 @@ struct Point {
       {"work_ns", &Point::work_ns}, {"lead", &Point::lead},
       {"reads", &Point::reads}};
 };
+
+/// Launches before each sample, in its streams. Other points were measured in
+/// between.
+inline constexpr int kWarmUpLaunches = 2;
+
+/// Launches of a series, at most.
+inline constexpr int kManyLaunches = 128;
+
+/// Launches in 1.3 ms, each of 8 us a GPU or, if longer, its work: a power of
+/// two from 8 to kManyLaunches. So long kernels are launched less often.
+inline int repeats_of(const Point& point) {
+  constexpr int kFewest = 8;
+  constexpr double kBudgetNs = 1.3e6;
+  const double each_ns = std::max(point.work_ns, 8000 * point.gpus);
+  int repeats = kManyLaunches;
+  while (repeats > kFewest && repeats * each_ns > kBudgetNs) repeats /= 2;
+  return repeats;
+}
+
+/// The unit of work, the same in every run. It should be longer than a launch
+/// call, to hide it; a comment says where it is not. On eight GPUs the study
+/// needed 250 us.
+inline int unit_ns_of(int gpus) {
+  return gpus == 1 ? 10000 : 4000 * gpus * std::max(4, gpus);
+}
+
+/// Sets repeats and lead of a point of kernel fusion. On several GPUs the first
+/// multi-device launches of a series differ from later ones, so they lead.
+inline void choose_lengths(bool queues, Point& point) {
+  const bool steady_later = queues && point.gpus > 1;
+  point.repeats = steady_later ? 48 : repeats_of(point);
+  point.lead = steady_later ? 16 : 0;
+}
 
 /// Cycles of an SM clock of `mhz` in `nanoseconds`.
 inline long long cycles_in(double nanoseconds, double mhz) {

@@ -111,13 +111,6 @@ std::vector<Point> points_of(const GpuWay& way, const Measuring& measuring) {
   return points;
 }
 
-void prove(const GpuWay& way, const StreamPool& pool,
-           const std::vector<Gpu>& gpus) {
-  const LinkCalls links(unit_kernels().link, static_cast<int>(gpus.size()), 1);
-  way.make(pool, gpus, links.steps())->run(kLinks);
-  check_order(way.name, links.seen());
-}
-
 void plan_rounds(Measuring& measuring, PointsInTurn& points) {
   const std::vector<Gpu>& gpus = measuring.run.gpus();
   const auto gate = std::make_shared<Gate>();
@@ -130,7 +123,10 @@ void plan_rounds(Measuring& measuring, PointsInTurn& points) {
           throw CannotMeasure("no-peer-access",
                               "these GPUs lack access to each other's memory");
         }
-        if (Measuring::proves()) prove(way, measuring.pool, gpus);
+        if (Measuring::proves()) {
+          prove_order(way.name, way.make, unit_kernels().link, measuring.pool,
+                      gpus, 1);
+        }
         const auto rounds = std::make_shared<RoundPoint>(
             way, measuring.pool, gpus, point, points.mhz(), *gate);
         return [gate, rounds] { return rounds->take(); };

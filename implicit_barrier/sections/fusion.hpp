@@ -7,7 +7,7 @@
 
 #include "common/process_samples.hpp"
 #include "implicit_barrier/launch_methods.hpp"
-#include "implicit_barrier/lengths.hpp"
+#include "implicit_barrier/point.hpp"
 
 namespace syncbench::implicit_barrier {
 

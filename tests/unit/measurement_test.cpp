@@ -7,7 +7,7 @@
 #include "common/sm_clock.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/sm_windows.hpp"
-#include "implicit_barrier/lengths.hpp"
+#include "implicit_barrier/point.hpp"
 #include "implicit_barrier/noted_times.hpp"
 
 namespace syncbench {
