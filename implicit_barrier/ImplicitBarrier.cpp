@@ -34,30 +34,13 @@ std::vector<Section> all_sections() {
           held_queue_section(),      between_gpus_section()};
 }
 
-// What --processes says; by default fewer on many GPUs, of which each makes a
-// process slower to begin and end.
-struct ProcessCount {
-  static constexpr int kFewGpus = 4, kOnFew = 10, kOnMany = 5;
-  int given = 0;
-
-  // The option, which refers to this object.
-  Option option() {
-    return {"processes", "N",
-            "measure in N processes, one after the other (default " +
-                std::to_string(kOnFew) + ", on more than " +
-                std::to_string(kFewGpus) + " GPUs " + std::to_string(kOnMany) +
-                "); m, s and the interval are those of all of them",
-            [this](const std::string& value, Options&) {
-              given = parse_count(value, "--processes", kMaxProcesses);
-            }};
-  }
-
-  // `gpu_count`: as in Options.
-  int on(int gpu_count) const {
-    if (given > 0) return given;
-    return gpu_count > kFewGpus ? kOnMany : kOnFew;
-  }
-};
+// What --processes says is `given`; by default fewer on many GPUs, of which
+// each makes a process slower to begin and end. `gpu_count`: as in Options.
+constexpr int kFewGpus = 4, kProcessesOnFew = 10, kProcessesOnMany = 5;
+int process_count(int given, int gpu_count) {
+  if (given > 0) return given;
+  return gpu_count > kFewGpus ? kProcessesOnMany : kProcessesOnFew;
+}
 
 // Samples all points of a section and writes their records.
 void measure(const Section& section, std::size_t number, Measuring& measuring) {
@@ -94,33 +77,10 @@ void measure(const ProgramInfo& info, const Options& options, LineWriter& out,
   });
 }
 
-// What completes rows, in the order of printing: the study's sections come
-// first. Records of sections that were measured before these are held.
-class InOrder {
- public:
-  explicit InOrder(std::deque<Rows>& rows) : rows_(rows) {}
-
-  void take(const Record& record) {
-    Rows& rows = rows_.at(record.section);
-    if (rows.section().comes_first) return held_.push_back(record);
-    if (rows.section().set != Set::kStudy) release();
-    rows.take(record, true);
-  }
-
-  /// Prints what is held.
-  void release() {
-    for (const Record& record : std::exchange(held_, {})) {
-      rows_[record.section].take(record, true);
-    }
-  }
-
- private:
-  std::deque<Rows>& rows_;
-  std::vector<Record> held_;
-};
-
-// The process that prints what the others write. What is held is printed where
-// one of them fails or a signal comes, too.
+// The process that prints what the others write, in the order of printing: the
+// study's sections come first. Records of sections that were measured before
+// these are held; they are printed where a process fails or a signal comes,
+// too.
 void print(Printing& printing, char** argv) {
   const std::vector<Section> sections = all_sections();
   std::deque<Rows> of_sections;
@@ -129,29 +89,37 @@ void print(Printing& printing, char** argv) {
   }
   const int processes = printing.processes;
   Progress progress;
-  InOrder rows(of_sections);
+  std::vector<Record> held;
+  const auto release = [&] {
+    for (const Record& record : std::exchange(held, {})) {
+      of_sections[record.section].take(record, true);
+    }
+  };
   const auto take = [&](int number, const Record& record) {
-    Rows& section = of_sections.at(record.section);
+    Rows& rows = of_sections.at(record.section);
+    const Section& section = sections[record.section];
     progress.show("process " + std::to_string(number + 1) + " of " +
-                  std::to_string(processes) + ": " + section.section().name);
-    const bool last = number + 1 == processes;
-    if (!last) return section.take(record, false);
+                  std::to_string(processes) + ": " + section.name);
+    if (number + 1 < processes) return rows.take(record, false);
     progress.clear();
-    rows.take(record);
+    if (section.comes_first) return held.push_back(record);
+    if (section.set != Set::kStudy) release();
+    rows.take(record, true);
   };
   try {
     run_samplers(argv, processes, printing.out, Relay::kAllOfTheFirst, take);
   } catch (...) {
     try {
-      rows.release();
+      release();
     } catch (const std::exception&) {  // what has failed first is told
     }
     throw;
   }
-  rows.release();
+  release();
 }
 
-ProgramInfo program_info(ProcessCount& process_count) {
+// `processes` becomes what --processes says.
+ProgramInfo program_info(int& processes) {
   ProgramInfo info;
   info.name = "ImplicitBarrier";
   info.summary =
@@ -163,7 +131,16 @@ ProgramInfo program_info(ProcessCount& process_count) {
   info.takes_gpu_count = true;
   info.default_samples = 3;
   info.counted += ", in each process";
-  info.options.push_back(process_count.option());
+  info.options.push_back(
+      {"processes", "N",
+       "measure in N processes, one after the other (default " +
+           std::to_string(kProcessesOnFew) + ", on more than " +
+           std::to_string(kFewGpus) + " GPUs " +
+           std::to_string(kProcessesOnMany) +
+           "); m, s and the interval are those of all of them",
+       [&processes](const std::string& value, Options&) {
+         processes = parse_count(value, "--processes", kMaxProcesses);
+       }});
   constexpr const char* kBreadths[] = {"", "-most", "-all"};
   for (const LaunchMethodInfo& method : launch_methods()) {
     info.methods.push_back({method.name, method.description,
@@ -195,11 +172,11 @@ ProgramInfo program_info(ProcessCount& process_count) {
 int main(int argc, char** argv) {
   using namespace syncbench;
   using namespace implicit_barrier;
-  ProcessCount process_count;
-  const ProgramInfo info = program_info(process_count);
+  int asked_processes = 0;
+  const ProgramInfo info = program_info(asked_processes);
   return run_program(
       info, argc, argv, [&](const Options& options, LineWriter& out) {
-        const int processes = process_count.on(options.gpu_count);
+        const int processes = process_count(asked_processes, options.gpu_count);
         if (process_number() >= 0) {
           return measure(info, options, out, processes);
         }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
@@ -25,11 +26,6 @@ namespace syncbench::implicit_barrier {
 /// On how many GPUs a section has multi-GPU methods.
 enum class Counts { kEach, kOneAndAll, kAll };
 
-/// A kernel's blocks and threads of a block.
-struct LaunchShape {
-  int blocks, threads;
-};
-
 /// What a launch method launches, and on which GPUs.
 struct LaunchPoint {
   const LaunchMethodInfo& method;
@@ -45,6 +41,14 @@ inline bool have_sleep(const std::vector<Gpu>& gpus) {
     if (code_version(unit_kernels().sleep) < kSleepVersion) return false;
   }
   return true;
+}
+
+/// What takes the samples of a T made so, which it keeps.
+template <class T, class... Arguments>
+Take taker_of(Arguments&&... arguments) {
+  return [t = std::make_shared<T>(std::forward<Arguments>(arguments)...)] {
+    return t->take();
+  };
 }
 
 struct Measuring {
@@ -75,12 +79,8 @@ struct Measuring {
                             (counts == Counts::kOneAndAll && count == 1);
         if (method.multi_gpu && !wanted) continue;
         for (const LaunchShape& shape : shapes) {
-          Point point;
-          point.method = method.name;
-          point.gpus = count;
-          point.repeats = kManyLaunches;
-          point.blocks = shape.blocks;
-          point.threads = shape.threads;
+          Point point = {method.name, count, kManyLaunches, shape.blocks,
+                         shape.threads};
           point.set = method.set;
           points.push_back({method, {all.begin(), all.begin() + count}, point});
         }

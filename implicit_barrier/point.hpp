@@ -16,6 +16,11 @@
 
 namespace syncbench::implicit_barrier {
 
+/// A kernel's blocks and threads of a block.
+struct LaunchShape {
+  int blocks, threads;
+};
+
 /// What was launched.
 struct Point {
   std::string method;

@@ -146,7 +146,6 @@ class Rows {
                    section.how,
                section.layout.row({})) {}
 
-  const Section& section() const { return section_; }
   Printing& printing() { return printing_; }
 
   /// The record of a process, and whether it is the last one, after which the

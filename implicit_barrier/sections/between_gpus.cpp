@@ -44,8 +44,9 @@ class RoundPoint {
  public:
   RoundPoint(const GpuWay& way, const StreamPool& pool,
              const std::vector<Gpu>& gpus, const Point& point, double mhz,
-             Gate& gate)
+             std::shared_ptr<Gate> gate)
       : rounds_(point.repeats),
+        gate_(std::move(gate)),
         unit_(unit_kernels().spin, point, 1, cycles_in(point.work_ns, mhz)),
         none_(unit_kernels().spin, point, 0, 0),
         all_(unit_kernels().spin, point, rounds_,
@@ -62,8 +63,8 @@ class RoundPoint {
     auto* equal = dynamic_cast<ways::QueuedWay*>(equal_.get());
     auto* all_equal = dynamic_cast<ways::QueuedWay*>(all_equal_.get());
     if (equal == nullptr || all_equal == nullptr) return;
-    held_ = std::make_unique<HeldLaunch>(*equal, gate);
-    held_fused_ = std::make_unique<HeldLaunch>(*all_equal, gate);
+    held_ = std::make_unique<HeldLaunch>(*equal, *gate_);
+    held_fused_ = std::make_unique<HeldLaunch>(*all_equal, *gate_);
   }
 
   Sample take() {
@@ -85,6 +86,7 @@ class RoundPoint {
   }
 
   int rounds_;
+  std::shared_ptr<Gate> gate_;
   UnitCall unit_, none_, all_;
   std::unique_ptr<Way> late_, turns_, fused_, equal_, all_equal_;
   std::unique_ptr<HeldLaunch> held_, held_fused_;
@@ -93,15 +95,11 @@ class RoundPoint {
 // Of the unit, and of shorter work where the CPU's pace does not show.
 std::vector<Point> points_of(const GpuWay& way, const Measuring& measuring) {
   std::vector<Point> points;
+  const int gpus = static_cast<int>(measuring.run.gpus().size());
+  const int unit = unit_ns_of(gpus);
   for (const LaunchShape& shape : measuring.both_shapes()) {
-    Point point;
-    point.method = way.name;
-    point.gpus = static_cast<int>(measuring.run.gpus().size());
-    point.blocks = shape.blocks;
-    point.threads = shape.threads;
-    point.work_ns = unit_ns_of(point.gpus);
+    Point point = {way.name, gpus, kAny, shape.blocks, shape.threads, unit};
     point.repeats = repeats_of(point);
-    const int unit = point.work_ns;
     for (const int part : {16, 4, 1}) {
       if (part > 1 && !way.is_one_call) continue;
       point.work_ns = unit / part;
@@ -127,9 +125,8 @@ void plan_rounds(Measuring& measuring, PointsInTurn& points) {
           prove_order(way.name, way.make, unit_kernels().link, measuring.pool,
                       gpus, 1);
         }
-        const auto rounds = std::make_shared<RoundPoint>(
-            way, measuring.pool, gpus, point, points.mhz(), *gate);
-        return [gate, rounds] { return rounds->take(); };
+        return taker_of<RoundPoint>(way, measuring.pool, gpus, point,
+                                    points.mhz(), gate);
       });
     }
   }

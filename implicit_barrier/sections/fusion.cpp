@@ -31,10 +31,8 @@ void add_all(Measuring& measuring, PointsInTurn& points, Breadth breadth,
     at.point.work_ns = unit_ns_of(at.point.gpus);
     choose_lengths(at.method.queues(), at.point);
     points.add(at.point, [&]() -> Take {
-      const auto pair = std::make_shared<FusionPair>(
-          at.method, measuring.pool, at.gpus, at.point, kernel,
-          amount_of(at.point.work_ns));
-      return [pair] { return pair->take(); };
+      return taker_of<FusionPair>(at.method, measuring.pool, at.gpus, at.point,
+                                  kernel, amount_of(at.point.work_ns));
     });
   }
 }

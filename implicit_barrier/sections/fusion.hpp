@@ -25,13 +25,6 @@ inline Sample take_separate(Way& single, int repeats, int lead) {
   return {{"launched", separate.launched}, {"separate", total}, {"one", one}};
 }
 
-/// The same, and `fused`: of one launch of i units.
-inline Sample take_fusion(Way& single, Way& fused, int repeats, int lead) {
-  Sample sample = take_separate(single, repeats, lead);
-  sample["fused"] = fused.run(1).total;
-  return sample;
-}
-
 /// What kernel fusion says about a launch.
 struct FusionResult {
   Summary unit = {};      ///< one unit of work as measured
@@ -64,7 +57,12 @@ class FusionPair {
         fused_(method.make(pool, gpus, ways::all_of(all_.call(), point.gpus))) {
   }
 
-  Sample take() { return take_fusion(*single_, *fused_, repeats_, lead_); }
+  /// As take_separate(), and `fused`: of one launch of i units.
+  Sample take() {
+    Sample sample = take_separate(*single_, repeats_, lead_);
+    sample["fused"] = fused_->run(1).total;
+    return sample;
+  }
 
  private:
   int repeats_, lead_;

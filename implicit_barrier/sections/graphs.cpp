@@ -103,9 +103,8 @@ void plan_graphs(Measuring& measuring, PointsInTurn& points) {
     for (const int nodes : {20, 128, 1000}) {
       at.point.repeats = nodes;
       points.add(at.point, [&]() -> Take {
-        const auto graph = std::make_shared<GraphPoint>(
-            at.method, measuring.pool, at.gpus, at.point);
-        return [graph] { return graph->take(); };
+        return taker_of<GraphPoint>(at.method, measuring.pool, at.gpus,
+                                    at.point);
       });
     }
   }

@@ -12,6 +12,15 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
+/// What all points share.
+struct Clocks {
+  explicit Clocks(const std::vector<Gpu>& gpus)
+      : times(device_numbers(gpus), kManyLaunches, gpus[0].sm_count) {}
+
+  Gate gate;
+  TimesOfKernels times;
+};
+
 /// A point: a method whose launches queue up, with the kernels that both clocks
 /// need. Nanoseconds. `cpu` and `timer`, by the two clocks: Eq. 6 of spinning
 /// kernels, of null ones the cost of one more launch. `gap`: from the end of a
@@ -19,12 +28,12 @@ namespace {
 class HeldPoint {
  public:
   /// Kernels that spin for point.work_ns on an SM clock of `mhz`; null kernels
-  /// where that is 0. `times` has room for lead and repeats of `point`.
+  /// where that is 0.
   HeldPoint(const LaunchMethodInfo& method, const StreamPool& pool,
             const std::vector<Gpu>& gpus, const Point& point, double mhz,
-            Gate& gate, TimesOfKernels& times)
+            std::shared_ptr<Clocks> clocks)
       : point_(point),
-        times_(times),
+        clocks_(std::move(clocks)),
         lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0),
         cycles_(cycles_in(point.work_ns, mhz)),
         one_(spins() ? method.kernels->spin : method.kernels->null, point, 1,
@@ -39,7 +48,8 @@ class HeldPoint {
         steps.kinds.emplace_back(gpus.size(), call);
       }
       steps.order = order;
-      return std::make_unique<Queue>(method.make(pool, gpus, steps), gate);
+      return std::make_unique<Queue>(method.make(pool, gpus, steps),
+                                     clocks_->gate);
     };
     single_ = make({one_.call()});
     fused_ = make({all_.call()});
@@ -80,11 +90,12 @@ class HeldPoint {
   bool spins() const { return point_.work_ns > 0; }
 
   void note(Queue& kernels, int repeats) {
-    times_.begin();
+    clocks_->times.begin();
     kernels.held.run(repeats);
   }
   NotedTimes read(int skipped, int kernels) const {
-    return times_.read(point_.gpus, skipped, kernels, point_.blocks, lead_ns_);
+    return clocks_->times.read(point_.gpus, skipped, kernels, point_.blocks,
+                               lead_ns_);
   }
 
   // Time per kernel. Writing times delays a kernel's end, so only the first of
@@ -104,7 +115,7 @@ class HeldPoint {
   }
 
   Point point_;
-  TimesOfKernels& times_;
+  std::shared_ptr<Clocks> clocks_;
   double lead_ns_;
   long long cycles_;
   UnitCall one_, all_, noting_one_, noting_all_;
@@ -132,10 +143,7 @@ Remark why_not_hold(const StreamPool& pool) {
   if (launches_wait_for_kernels()) {
     return {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set"};
   }
-  Point point;
-  point.blocks = 1;
-  point.threads = 32;
-  const UnitCall call(unit_kernels().null, point, 0, 0);
+  const UnitCall call(unit_kernels().null, {"", 1, kAny, 1, 32}, 0, 0);
   ways::StreamWay launch(kTraditionalApi, pool, ways::all_of(call.call()));
   double least_ns = launch.run(1).total;
   for (int i = 0; i < 10; ++i) {
@@ -148,11 +156,7 @@ Remark why_not_hold(const StreamPool& pool) {
 }
 
 void plan_held(Measuring& measuring, PointsInTurn& points) {
-  // Kept by what takes the samples.
-  const auto gate = std::make_shared<Gate>();
-  const auto times = std::make_shared<TimesOfKernels>(
-      device_numbers(measuring.run.gpus()), kManyLaunches,
-      measuring.run.gpu().sm_count);
+  const auto clocks = std::make_shared<Clocks>(measuring.run.gpus());
   const Remark reason = why_not_hold(measuring.pool);
   for (LaunchPoint& at : measuring.launch_points(
            Breadth::kFew, Counts::kOneAndAll, measuring.both_shapes())) {
@@ -168,10 +172,8 @@ void plan_held(Measuring& measuring, PointsInTurn& points) {
         continue;
       }
       points.add(point, [&]() -> Take {
-        const auto held =
-            std::make_shared<HeldPoint>(at.method, measuring.pool, at.gpus,
-                                        point, points.mhz(), *gate, *times);
-        return [gate, times, held] { return held->take(); };
+        return taker_of<HeldPoint>(at.method, measuring.pool, at.gpus, point,
+                                   points.mhz(), clocks);
       });
     }
   }

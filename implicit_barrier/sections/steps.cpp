@@ -89,12 +89,8 @@ void plan_steps(Measuring& measuring, PointsInTurn& points) {
       for (const int reads : {1, 0}) {  // in this order: the first proves
         if (reads == 0 && way.only_reads) continue;
         for (const int work_ns : {0, 1000, 5000, 20000}) {
-          Point point;
-          point.method = way.name;
-          point.repeats = steps_of(work_ns);
-          point.blocks = shape.blocks;
-          point.threads = shape.threads;
-          point.work_ns = work_ns;
+          Point point = {way.name,      1,      steps_of(work_ns), shape.blocks,
+                         shape.threads, work_ns};
           point.reads = reads;
           points.add(point, [&]() -> Take {
             if (Measuring::proves() && reads == 1 && work_ns == 0) {
