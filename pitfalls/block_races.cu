@@ -172,20 +172,20 @@ void run_race(Child& child, Form form) {
 
 [[maybe_unused]] const bool kAdded = add_cases(
     __FILE__, Section::kRace,
-    {Case("lost_updates", Set::kToday, run_race<LostUpdates>,
-          "race: threads add to a counter; right: atomically"),
-     Case("sum_without_barrier", Set::kToday, run_race<SumWithoutBarrier>,
-          "race: a tree of sums; right: a barrier between its rounds"),
-     Case("barrier_in_condition", Set::kToday, run_race<BarrierInCondition>,
-          "race: a barrier inside a condition; right: after it"),
-     Case("reuse_without_barrier", Set::kToday, run_race<ReuseWithoutBarrier>,
-          "race: a tile is loaded again; right: a barrier before"),
-     Case("branches_without_syncwarp", Set::kToday,
-          run_race<BranchesWithoutSyncwarp>,
-          "race: lanes of two branches exchange values; right: __syncwarp() "
-          "between"),
-     Case("flag_in_shared_memory", Set::kToday, run_race<SharedFlag>,
-          "race: data, then a flag; right: a fence between")});
+    {{"lost_updates", Set::kToday, run_race<LostUpdates>,
+      "race: threads add to a counter; right: atomically"},
+     {"sum_without_barrier", Set::kToday, run_race<SumWithoutBarrier>,
+      "race: a tree of sums; right: a barrier between its rounds"},
+     {"barrier_in_condition", Set::kToday, run_race<BarrierInCondition>,
+      "race: a barrier inside a condition; right: after it"},
+     {"reuse_without_barrier", Set::kToday, run_race<ReuseWithoutBarrier>,
+      "race: a tile is loaded again; right: a barrier before"},
+     {"branches_without_syncwarp", Set::kToday,
+      run_race<BranchesWithoutSyncwarp>,
+      "race: lanes of two branches exchange values; right: __syncwarp() "
+      "between"},
+     {"flag_in_shared_memory", Set::kToday, run_race<SharedFlag>,
+      "race: data, then a flag; right: a fence between"}});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

@@ -43,29 +43,16 @@ struct Case {
   /// CannotMeasure before the first launch where the machine cannot have it.
   using Run = void (*)(Child& child, Form form);
 
-  /// `run`: none where this build cannot have it; `text` then says why. No
-  /// `forms`: those that most cases of its section have.
-  Case(const char* name, Set set, Run run, const char* text,
-       int fewest_gpus = 1, std::vector<Form> forms = {}, int patience = 1,
-       bool control = false)
-      : name(name),
-        text(text),
-        run(run),
-        set(set),
-        fewest_gpus(fewest_gpus),
-        forms(std::move(forms)),
-        patience(patience),
-        control(control) {}
-
-  const char *name, *text;
-  Run run;
+  const char* name;
   Set set;
-  int fewest_gpus;  ///< 1: it runs on GPU 0 alone; else on all
-  std::vector<Form> forms;
-  int patience;  ///< it is given so many times the usual T
+  Run run;  ///< none where this build cannot have it; `text` then says why
+  const char* text;
+  int fewest_gpus = 1;           ///< 1: it runs on GPU 0 alone; else on all
+  std::vector<Form> forms = {};  ///< none: those of most cases of its section
+  int patience = 1;              ///< it is given so many times the usual T
   /// A part of a group that nothing holds. If its threads do not come out
   /// early, the checks of the others prove nothing.
-  bool control;
+  bool control = false;
   Section section = {};  ///< add_cases() says it
 };
 

@@ -347,24 +347,24 @@ void run_between_gpus(Child& child, Form) {
 
 [[maybe_unused]] const bool kRacesAdded = add_cases(
     __FILE__, Section::kRace,
-    {Case("flag_in_global_memory", Set::kToday, run_exchange<true>,
-          "race: data, then a flag for another block that has the old data in "
-          "L1; right: a fence on both sides"),
-     Case("volatile_flag_and_data", Set::kToday, run_exchange<false>,
-          "race: the same, all of it volatile and not in L1"),
-     Case("flag_in_peer_memory", Set::kToday, run_exchange<true>,
-          "race: data, then a flag for another GPU that has the old data in "
-          "L1; right: a fence on both sides",
-          2),
-     Case("volatile_flag_in_peer_memory", Set::kToday, run_exchange<false>,
-          "race: the same, all of it volatile and not in L1", 2)});
+    {{"flag_in_global_memory", Set::kToday, run_exchange<true>,
+      "race: data, then a flag for another block that has the old data in "
+      "L1; right: a fence on both sides"},
+     {"volatile_flag_and_data", Set::kToday, run_exchange<false>,
+      "race: the same, all of it volatile and not in L1"},
+     {"flag_in_peer_memory", Set::kToday, run_exchange<true>,
+      "race: data, then a flag for another GPU that has the old data in "
+      "L1; right: a fence on both sides",
+      2},
+     {"volatile_flag_in_peer_memory", Set::kToday, run_exchange<false>,
+      "race: the same, all of it volatile and not in L1", 2}});
 
 [[maybe_unused]] const bool kLitmusAdded =
     add_cases(__FILE__, Section::kLitmus,
-              {Case("message_passing", Set::kToday, run_on_gpu,
-                    "litmus test: data, then a flag, for another block"),
-               Case("message_passing_to_peer", Set::kToday, run_between_gpus,
-                    "litmus test: data, then a flag, for another GPU", 2)});
+              {{"message_passing", Set::kToday, run_on_gpu,
+                "litmus test: data, then a flag, for another block"},
+               {"message_passing_to_peer", Set::kToday, run_between_gpus,
+                "litmus test: data, then a flag, for another GPU", 2}});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

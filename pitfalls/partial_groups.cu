@@ -427,71 +427,75 @@ void run_peer_grid(Child& child, Form form) {
   }
 }
 
+// Forms other than those of most cases.
+const std::vector<Form> kUsual,
+    kMissing = {Form::kExits, Form::kStays}, kOneByOne = {Form::kOneByOne},
+    kCrowded = {Form::kTooMany},
+    kCrowdedAndHalf = {Form::kTooMany, Form::kAllowed};
+
 [[maybe_unused]] const bool kAdded = add_cases(
     __FILE__, Section::kPartialGroup,
-    {Case("part_no_sync", Set::kStudy, run_group<NoSync>,
-          "control: half of a warp, no synchronization", 1,
-          {Form::kExits, Form::kStays}, 1, true),
-     Case("part_syncwarp", Set::kStudy, run_group<WarpSync>,
-          "half of a warp, __syncwarp() of all; allowed: of that half"),
-     Case("part_tile_sync", Set::kStudy, run_group<TileSync>,
-          "half of a warp, sync() of a tile of 32; allowed: of 16"),
-     Case("part_coales_sync", Set::kStudy, run_group<CoalescedSync>,
-          "half of a warp, sync() of a group that all made; allowed: that the "
-          "half made"),
-     Case("part_shuffle", Set::kEvidence, run_group<Shuffle>,
-          "half of a warp, __shfl_sync() of all; allowed: of that half"),
-     Case("part_blocksync", Set::kStudy, run_group<BlockSync>,
-          "half of the warps, __syncthreads()"),
-     Case("part_blocksync_lanes", Set::kEvidence, run_group<BlockSyncOfLanes>,
-          "half of the lanes of each warp, __syncthreads()"),
-     Case("part_named_barrier", Set::kEvidence, run_group<NamedBarrier>,
-          "half of the warps, barrier.sync of all; allowed: of that half"),
-     Case("part_mbarrier", Set::kEvidence, run_group<Mbarrier>,
-          "half of the warps, mbarrier of all; allowed: of that half"),
-     Case("part_cluster_sync", Set::kStudy, run_group<ClusterSync>,
-          "half of the blocks of a cluster, cluster.sync()"),
-     Case("part_grid_sync", Set::kStudy, run_group<GridSync>,
-          "half of the blocks of a grid, grid.sync()"),
-     Case("crowded_grid_sync", Set::kToday, run_oversubscribed_grid,
-          "cooperative launch of one block more than is resident", 1,
-          {Form::kTooMany}),
-     Case("crowded_spin_barrier", Set::kToday, run_spin_barrier,
-          "one block more than is resident, launched ordinarily, at a counter "
-          "of blocks; allowed: half of the resident blocks",
-          1, {Form::kTooMany, Form::kAllowed})});
+    {{"part_no_sync", Set::kStudy, run_group<NoSync>,
+      "control: half of a warp, no synchronization", 1, kMissing, 1, true},
+     {"part_syncwarp", Set::kStudy, run_group<WarpSync>,
+      "half of a warp, __syncwarp() of all; allowed: of that half"},
+     {"part_tile_sync", Set::kStudy, run_group<TileSync>,
+      "half of a warp, sync() of a tile of 32; allowed: of 16"},
+     {"part_coales_sync", Set::kStudy, run_group<CoalescedSync>,
+      "half of a warp, sync() of a group that all made; allowed: that the "
+      "half made"},
+     {"part_shuffle", Set::kEvidence, run_group<Shuffle>,
+      "half of a warp, __shfl_sync() of all; allowed: of that half"},
+     {"part_blocksync", Set::kStudy, run_group<BlockSync>,
+      "half of the warps, __syncthreads()"},
+     {"part_blocksync_lanes", Set::kEvidence, run_group<BlockSyncOfLanes>,
+      "half of the lanes of each warp, __syncthreads()"},
+     {"part_named_barrier", Set::kEvidence, run_group<NamedBarrier>,
+      "half of the warps, barrier.sync of all; allowed: of that half"},
+     {"part_mbarrier", Set::kEvidence, run_group<Mbarrier>,
+      "half of the warps, mbarrier of all; allowed: of that half"},
+     {"part_cluster_sync", Set::kStudy, run_group<ClusterSync>,
+      "half of the blocks of a cluster, cluster.sync()"},
+     {"part_grid_sync", Set::kStudy, run_group<GridSync>,
+      "half of the blocks of a grid, grid.sync()"},
+     {"crowded_grid_sync", Set::kToday, run_oversubscribed_grid,
+      "cooperative launch of one block more than is resident", 1, kCrowded},
+     {"crowded_spin_barrier", Set::kToday, run_spin_barrier,
+      "one block more than is resident, launched ordinarily, at a counter "
+      "of blocks; allowed: half of the resident blocks",
+      1, kCrowdedAndHalf}});
 
 #if CUDART_VERSION < 13000
 [[maybe_unused]] const bool kMultiGridAdded = add_cases(
     __FILE__, Section::kPartialGroup,
-    {Case("part_multi_grid_blocks", Set::kStudy, run_group<MultiGridBlocks>,
-          "half of the blocks of a multi-grid of one GPU, multi_grid.sync()"),
-     Case("part_multi_grid_gpus", Set::kStudy,
-          run_group<HalfOfGpus<MultiGridBlocks>>,
-          "half of the GPUs of a multi-grid, multi_grid.sync()", 2)});
+    {{"part_multi_grid_blocks", Set::kStudy, run_group<MultiGridBlocks>,
+      "half of the blocks of a multi-grid of one GPU, multi_grid.sync()"},
+     {"part_multi_grid_gpus", Set::kStudy,
+      run_group<HalfOfGpus<MultiGridBlocks>>,
+      "half of the GPUs of a multi-grid, multi_grid.sync()", 2}});
 #else
 constexpr const char* kGone = "CUDA 13 has no multi-grid synchronization";
 [[maybe_unused]] const bool kMultiGridAdded =
     add_cases(__FILE__, Section::kPartialGroup,
-              {Case("part_multi_grid_blocks", Set::kStudy, nullptr, kGone),
-               Case("part_multi_grid_gpus", Set::kStudy, nullptr, kGone)});
+              {{"part_multi_grid_blocks", Set::kStudy, nullptr, kGone},
+               {"part_multi_grid_gpus", Set::kStudy, nullptr, kGone}});
 #endif
 
 [[maybe_unused]] const bool kPeerGridAdded = add_cases(
     __FILE__, Section::kPartialGroup,
-    {Case("part_peer_grid_blocks", Set::kToday, run_peer_grid<PeerGridBlocks>,
-          "half of the blocks of one GPU, the suite's barrier with a limit of "
-          "100 ms",
-          1, {}, kPatience),
-     Case("part_peer_grid_gpus", Set::kToday,
-          run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
-          "half of the GPUs, the suite's barrier with a limit of 100 ms", 2, {},
-          kPatience),
-     Case("blocking_peer_grid", Set::kToday,
-          run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
-          "all GPUs, launched by one thread under CUDA_LAUNCH_BLOCKING=1, the "
-          "suite's barrier with a limit of 100 ms",
-          2, {Form::kOneByOne}, kPatience)});
+    {{"part_peer_grid_blocks", Set::kToday, run_peer_grid<PeerGridBlocks>,
+      "half of the blocks of one GPU, the suite's barrier with a limit of "
+      "100 ms",
+      1, kUsual, kPatience},
+     {"part_peer_grid_gpus", Set::kToday,
+      run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
+      "half of the GPUs, the suite's barrier with a limit of 100 ms", 2, kUsual,
+      kPatience},
+     {"blocking_peer_grid", Set::kToday,
+      run_peer_grid<HalfOfGpus<PeerGridBlocks>>,
+      "all GPUs, launched by one thread under CUDA_LAUNCH_BLOCKING=1, the "
+      "suite's barrier with a limit of 100 ms",
+      2, kOneByOne, kPatience}});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

@@ -174,24 +174,23 @@ void check_warp_barrier(Child& child, Form) {
 
 [[maybe_unused]] const bool kAdded = add_cases(
     __FILE__, Section::kWarpBarrier,
-    {Case("no_sync", Set::kStudy, check_warp_barrier<NoSync>,
-          "control: no synchronization"),
-     Case("tile_sync", Set::kStudy, check_warp_barrier<TileSync>,
-          "sync() of a tile of 32 threads"),
-     Case("coales_sync", Set::kStudy, check_warp_barrier<CoalescedSync>,
-          "sync() of 32 coalesced threads"),
-     Case("syncwarp", Set::kStudy, check_warp_barrier<WarpSync>,
-          "__syncwarp()"),
-     Case("tile_shufl", Set::kStudy, check_warp_barrier<TileShuffle>,
-          "shfl() of a tile of 32 threads"),
-     Case("coales_shufl", Set::kStudy, check_warp_barrier<CoalescedShuffle>,
-          "shfl() of 32 coalesced threads"),
-     Case("vote_ballot", Set::kEvidence, check_warp_barrier<Vote>,
-          "__ballot_sync()"),
-     Case("match_any", Set::kEvidence, check_warp_barrier<Match, 70>,
-          "__match_any_sync()"),
-     Case("redux_add", Set::kEvidence, check_warp_barrier<Redux, 80>,
-          "__reduce_add_sync()")});
+    {{"no_sync", Set::kStudy, check_warp_barrier<NoSync>,
+      "control: no synchronization"},
+     {"tile_sync", Set::kStudy, check_warp_barrier<TileSync>,
+      "sync() of a tile of 32 threads"},
+     {"coales_sync", Set::kStudy, check_warp_barrier<CoalescedSync>,
+      "sync() of 32 coalesced threads"},
+     {"syncwarp", Set::kStudy, check_warp_barrier<WarpSync>, "__syncwarp()"},
+     {"tile_shufl", Set::kStudy, check_warp_barrier<TileShuffle>,
+      "shfl() of a tile of 32 threads"},
+     {"coales_shufl", Set::kStudy, check_warp_barrier<CoalescedShuffle>,
+      "shfl() of 32 coalesced threads"},
+     {"vote_ballot", Set::kEvidence, check_warp_barrier<Vote>,
+      "__ballot_sync()"},
+     {"match_any", Set::kEvidence, check_warp_barrier<Match, 70>,
+      "__match_any_sync()"},
+     {"redux_add", Set::kEvidence, check_warp_barrier<Redux, 80>,
+      "__reduce_add_sync()"}});
 
 }  // namespace
 }  // namespace syncbench::pitfalls

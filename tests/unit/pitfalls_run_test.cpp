@@ -202,8 +202,8 @@ const std::vector<Form> kPartial = {Form::kStays, Form::kAllowed};
 // What runs in a process is stand_in().
 Case of(Section section, const char* name, std::vector<Form> forms,
         int gpus = 1) {
-  Case one(
-      name, Set::kToday, [](Child&, Form) {}, "", gpus, std::move(forms));
+  Case one = {name, Set::kToday, [](Child&, Form) {},
+              "",   gpus,        std::move(forms)};
   one.section = section;
   return one;
 }
