@@ -48,22 +48,6 @@ bool has_ended(pid_t pid, int options) {
   return info.si_pid == pid;
 }
 
-// Passes on what it writes, and a signal that comes, until its end. Returns its
-// status as waitpid() gives it.
-int follow(ChildProcess& child, const LineVisitor& on_out,
-           const LineVisitor& on_err) {
-  bool told = false;
-  while (child.writes()) {
-    if (pending_signal != 0 && !told) {
-      kill(child.pid(), pending_signal);
-      told = true;
-    }
-    // The time limit is for a signal that comes between check and call.
-    child.read(milliseconds(200), on_out, on_err);
-  }
-  return child.wait();
-}
-
 // The process that started process `pid`; 0: none.
 pid_t parent_of(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
@@ -258,13 +242,23 @@ void run_processes(char** argv, int count,
   for (int number = 0; number < count; ++number) {
     check_interrupt();
     ChildProcess child(argv, {process_mark(number)});
-    const int status = follow(
-        child, [&](const std::string& line) { visit(number, line); },
-        [&](const std::string& line) {
-          if (told.insert(line).second) {
-            std::fprintf(stderr, "%s\n", line.c_str());
-          }
-        });
+    bool signalled = false;
+    while (child.writes()) {
+      if (pending_signal != 0 && !signalled) {
+        kill(child.pid(), pending_signal);
+        signalled = true;
+      }
+      // The time limit is for a signal that comes between check and call.
+      child.read(
+          milliseconds(200),
+          [&](const std::string& line) { visit(number, line); },
+          [&](const std::string& line) {
+            if (told.insert(line).second) {
+              std::fprintf(stderr, "%s\n", line.c_str());
+            }
+          });
+    }
+    const int status = child.wait();
     if (WIFEXITED(status) && WEXITSTATUS(status) != kExitOk) {
       throw ChildFailed{WEXITSTATUS(status)};
     }

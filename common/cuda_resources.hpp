@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -30,6 +31,24 @@ class DeviceGuard {
   int previous_ = 0;
 };
 
+/// Gives back what CUDA has made.
+struct Destroy {
+  void operator()(cudaStream_t stream) const {
+    KEEP_FAILURE(cudaStreamDestroy(stream));
+  }
+  void operator()(cudaEvent_t event) const {
+    KEEP_FAILURE(cudaEventDestroy(event));
+  }
+  void operator()(cudaGraph_t graph) const {
+    KEEP_FAILURE(cudaGraphDestroy(graph));
+  }
+  void operator()(cudaGraphExec_t exec) const {
+    KEEP_FAILURE(cudaGraphExecDestroy(exec));
+  }
+};
+template <class Handle>
+using Owned = std::unique_ptr<std::remove_pointer_t<Handle>, Destroy>;
+
 /// A stream of one device that does not wait for the legacy default stream.
 class Stream {
  public:
@@ -43,12 +62,7 @@ class Stream {
   cudaStream_t get() const { return stream_.get(); }
 
  private:
-  struct Destroy {
-    void operator()(cudaStream_t stream) const {
-      KEEP_FAILURE(cudaStreamDestroy(stream));
-    }
-  };
-  std::unique_ptr<CUstream_st, Destroy> stream_;
+  Owned<cudaStream_t> stream_;
 };
 
 /// One stream on each device.
@@ -77,12 +91,7 @@ class Event {
   cudaEvent_t get() const { return event_.get(); }
 
  private:
-  struct Destroy {
-    void operator()(cudaEvent_t event) const {
-      KEEP_FAILURE(cudaEventDestroy(event));
-    }
-  };
-  std::unique_ptr<CUevent_st, Destroy> event_;
+  Owned<cudaEvent_t> event_;
 };
 
 /// Gives back what cudaMalloc() gave.

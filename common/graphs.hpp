@@ -33,12 +33,7 @@ class Graph {
   cudaGraph_t get() const { return graph_.get(); }
 
  private:
-  struct Destroy {
-    void operator()(cudaGraph_t graph) const {
-      KEEP_FAILURE(cudaGraphDestroy(graph));
-    }
-  };
-  std::unique_ptr<CUgraph_st, Destroy> graph_;
+  Owned<cudaGraph_t> graph_;
 };
 
 /// A graph ready to be launched.
@@ -78,12 +73,7 @@ class GraphExec {
   }
 
  private:
-  struct Destroy {
-    void operator()(cudaGraphExec_t exec) const {
-      KEEP_FAILURE(cudaGraphExecDestroy(exec));
-    }
-  };
-  std::unique_ptr<CUgraphExec_st, Destroy> exec_;
+  Owned<cudaGraphExec_t> exec_;
 };
 
 /// Graphs that differ in what they repeat, each made and uploaded once.

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "common/errors.hpp"
-#include "common/method_info.hpp"
+#include "common/sets.hpp"
 
 namespace syncbench {
 
@@ -45,6 +45,16 @@ struct Option {
   /// Called with the value, each time that the option is given. Keeps it where
   /// the program looks, or in `options`. Throws UsageError where it is wrong.
   std::function<void(const std::string& value, Options& options)> take;
+};
+
+/// What a program can measure under one name.
+struct MethodInfo {
+  std::string name;
+  std::string description;       ///< what it does
+  std::string group = {};        ///< for scripts: whom it joins, or its kind
+  std::string notes = {};        ///< what a reader of its rows has to know
+  std::string instruction = {};  ///< About::instruction
+  Set set = Set::kToday;
 };
 
 /// What a program is, and what its command line may hold.

@@ -16,6 +16,12 @@ void for_each_pair(const std::vector<int>& devices, Visitor visit) {
   }
 }
 
+// Throws unless a call has succeeded or found it done `already`.
+void check_access(cudaError_t error, cudaError_t already, const char* call) {
+  if (error != already) return check_cuda(error, call, __FILE__, __LINE__);
+  cudaGetLastError();
+}
+
 }  // namespace
 
 bool enable_peer_access(int device, int peer) {
@@ -23,12 +29,8 @@ bool enable_peer_access(int device, int peer) {
   CUDA_CHECK(cudaDeviceCanAccessPeer(&can_access, device, peer));
   if (!can_access) return false;
   const DeviceGuard guard(device);
-  const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
-  if (error == cudaErrorPeerAccessAlreadyEnabled) {
-    cudaGetLastError();
-  } else {
-    check_cuda(error, "cudaDeviceEnablePeerAccess", __FILE__, __LINE__);
-  }
+  check_access(cudaDeviceEnablePeerAccess(peer, 0),
+               cudaErrorPeerAccessAlreadyEnabled, "cudaDeviceEnablePeerAccess");
   return true;
 }
 
@@ -43,12 +45,8 @@ bool enable_peer_access(const std::vector<int>& devices) {
 void disable_peer_access(const std::vector<int>& devices) {
   for_each_pair(devices, [](int device, int peer) {
     const DeviceGuard guard(device);
-    const cudaError_t error = cudaDeviceDisablePeerAccess(peer);
-    if (error == cudaErrorPeerAccessNotEnabled) {
-      cudaGetLastError();
-    } else {
-      check_cuda(error, "cudaDeviceDisablePeerAccess", __FILE__, __LINE__);
-    }
+    check_access(cudaDeviceDisablePeerAccess(peer),
+                 cudaErrorPeerAccessNotEnabled, "cudaDeviceDisablePeerAccess");
   });
 }
 

@@ -59,9 +59,7 @@ std::string record_text(const Record& record) {
   return text;
 }
 
-namespace {
-
-Record read_record(const std::string& line) {
+Record parse_record(const std::string& line) try {
   Record record;
   std::istringstream fields(line);
   for (std::string field; std::getline(fields, field, '\t');) {
@@ -95,17 +93,9 @@ Record read_record(const std::string& line) {
     }
   }
   return record;
-}
-
-}  // namespace
-
-Record parse_record(const std::string& line) {
-  try {
-    return read_record(line);
-  } catch (const std::logic_error& error) {
-    throw std::invalid_argument("not a record: " + line + " (" + error.what() +
-                                ")");
-  }
+} catch (const std::logic_error& error) {
+  throw std::invalid_argument("not a record: " + line + " (" + error.what() +
+                              ")");
 }
 
 void run_samplers(char** argv, int count, LineWriter& out, Relay relay,

@@ -27,6 +27,17 @@ void open_standard_descriptors() {
   if (descriptor >= 0) close(descriptor);
 }
 
+// What the output's comments have said, on standard error; not where another
+// process says so.
+void say_told(const ProgramInfo& info, const LineWriter& out) {
+  const char* asked = std::getenv("SYNCBENCH_WARNINGS");
+  if (info.quiet || (asked != nullptr && std::string(asked) == "none")) return;
+  for (const std::string& line : out.told().lines()) {
+    std::fprintf(stderr, "%s: %s\n", info.name.c_str(),
+                 printable(line).c_str());
+  }
+}
+
 }  // namespace
 
 Progress::Progress()
@@ -50,21 +61,6 @@ int say_failure(const std::string& line, int code) {
   std::fprintf(stderr, "%s\n", line.c_str());
   return code;
 }
-
-namespace {
-
-// What the output's comments have said, on standard error; not where another
-// process says so.
-void say_told(const ProgramInfo& info, const LineWriter& out) {
-  const char* asked = std::getenv("SYNCBENCH_WARNINGS");
-  if (info.quiet || (asked != nullptr && std::string(asked) == "none")) return;
-  for (const std::string& line : out.told().lines()) {
-    std::fprintf(stderr, "%s: %s\n", info.name.c_str(),
-                 printable(line).c_str());
-  }
-}
-
-}  // namespace
 
 int run_sections(const ProgramInfo& info, int argc, char** argv,
                  const std::function<std::string(MeasuringRun&)>& sections) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "common/interrupt.hpp"
+
 namespace syncbench {
 
 /// The numbers of one timing, by name.
@@ -27,10 +29,26 @@ struct TimedPoint {
 /// So many samples of each point, in turn, after as many warm-ups as that, in
 /// turn too, which do not count. Those that were there before are forgotten.
 /// Throws Interrupted.
-void sample_in_turn(std::vector<TimedPoint>& points, int samples,
-                    int warm_ups = 0);
+inline void sample_in_turn(std::vector<TimedPoint>& points, int samples,
+                           int warm_ups = 0) {
+  for (TimedPoint& point : points) point.samples.clear();
+  for (int i = -warm_ups; i < samples; ++i) {
+    for (TimedPoint& point : points) {
+      check_interrupt();
+      const Sample sample = point.take();
+      if (i < 0) continue;
+      for (const auto& [name, number] : sample) {
+        point.samples[name].push_back(number);
+      }
+    }
+  }
+}
 
 /// The same of one point alone.
-Samples sample_alone(const Take& take, int samples, int warm_ups = 1);
+inline Samples sample_alone(const Take& take, int samples, int warm_ups = 1) {
+  std::vector<TimedPoint> points = {{take}};
+  sample_in_turn(points, samples, warm_ups);
+  return points[0].samples;
+}
 
 }  // namespace syncbench

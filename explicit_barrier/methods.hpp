@@ -4,13 +4,9 @@
 #include <string>
 #include <vector>
 
-#include "common/method_info.hpp"
+#include "common/options.hpp"
 #include "common/table.hpp"
 #include "explicit_barrier/method_entry.hpp"
-
-namespace syncbench {
-struct ProgramInfo;
-}
 
 namespace syncbench::explicit_barrier {
 

@@ -3,25 +3,19 @@
 // GPU's timer in kernels that note it.
 #pragma once
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "common/cuda_resources.hpp"
+#include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "common/timing.hpp"
 #include "implicit_barrier/kernels.hpp"
-#include "implicit_barrier/noted_times.hpp"
 #include "ways/way.hpp"
 
 namespace syncbench::implicit_barrier {
-
-/// A held stream was not let go in time: launches wait for kernels here.
-struct HoldExpired : std::runtime_error {
-  HoldExpired()
-      : std::runtime_error(
-            "launches wait for kernels here: a held stream was not let go "
-            "within 0.5 s") {}
-};
 
 /// A flag that streams of any GPU wait for.
 class Gate {
@@ -43,9 +37,12 @@ class Gate {
 
   void open() { flags_->open = 1; }
 
-  /// Throws HoldExpired when a stream has not waited for open().
+  /// CannotMeasure when a stream has not waited for open().
   void check() const {
-    if (flags_->expired != 0) throw HoldExpired();
+    if (flags_->expired == 0) return;
+    throw CannotMeasure("hold-expired",
+                        "launches wait for kernels here: a held stream was not "
+                        "let go within 0.5 s");
   }
 
  private:
@@ -89,7 +86,45 @@ class HeldLaunch : public ways::Way {
   Gate& gate_;
 };
 
-/// Memory of each GPU for what noting_kernel notes.
+/// Nanoseconds by the timer of a GPU; means where there are several kernels.
+struct NotedTimes {
+  double length;  ///< of a kernel, from its begin to the end of its first block
+  double period;  ///< from the begin of a kernel to that of the next noted one
+  double gap;     ///< from the end of its last block to the begin of that one
+};
+
+/// Throws where the timer read `later` after it had read `earlier`, or 0.
+inline void check_noted(long long earlier, long long later) {
+  if (0 < earlier && earlier <= later) return;
+  throw std::runtime_error("a kernel noted " + std::to_string(later) +
+                           " ns by the GPU's timer after " +
+                           std::to_string(earlier) + ", which cannot be");
+}
+
+/// From times[kernel * blocks + block]; a block ends `lead_ns` after its
+/// record. Of one kernel, period and gap are nan. Throws where the times cannot
+/// be.
+inline NotedTimes summarize_times(const std::vector<BlockTimes>& times,
+                                  int kernels, int blocks, double lead_ns) {
+  double gaps = 0, lengths = 0;
+  for (int kernel = 0; kernel < kernels; ++kernel) {
+    const BlockTimes* noted = &times[static_cast<std::size_t>(kernel) * blocks];
+    check_noted(noted[0].begin, noted[0].end);
+    lengths += static_cast<double>(noted[0].end - noted[0].begin) + lead_ns;
+    if (kernel + 1 == kernels) break;
+    check_noted(noted[0].begin, noted[blocks].begin);
+    long long end = 0;
+    for (int i = 0; i < blocks; ++i) end = std::max(end, noted[i].end);
+    gaps += static_cast<double>(noted[blocks].begin - end) - lead_ns;
+  }
+  const double steps = kernels - 1;
+  const BlockTimes& last =
+      times[static_cast<std::size_t>(kernels - 1) * blocks];
+  const long long begins = last.begin - times[0].begin;
+  return {lengths / kernels, static_cast<double>(begins) / steps, gaps / steps};
+}
+
+/// Memory of each GPU for what noting kernels note.
 class TimesOfKernels {
  public:
   TimesOfKernels(const std::vector<int>& devices, int most_kernels,

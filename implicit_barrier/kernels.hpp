@@ -3,11 +3,6 @@
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
-#include <stdexcept>
-
-#include "implicit_barrier/noted_times.hpp"
-
 namespace syncbench::implicit_barrier {
 
 /// Length of one sleep instruction; the study's workload is a multiple of it.
@@ -31,6 +26,13 @@ __global__ void hold_kernel(GateFlags* gate);
 /// A record is written so long before a spin ends, so that no store delays the
 /// kernel's end. The noted end is too early by that.
 inline constexpr long long kRecordLeadCycles = 2000;
+
+/// When a block's first thread began and was about to end, by its GPU's timer.
+/// `begin` is 0 but in the first block, which begins first.
+struct BlockTimes {
+  long long begin;
+  long long end;
+};
 
 /// Where noting kernels write, on each GPU: block b of the n-th kernel since
 /// its counts were set to 0 at times[n * blocks + b].

@@ -152,8 +152,6 @@ class PointsInTurn {
       });
     } catch (const CannotMeasure& error) {
       skip(point, {error.tag, error.what()});
-    } catch (const HoldExpired& error) {
-      skip(point, {"hold-expired", error.what()});
     }
   }
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "common/devices.hpp"
-#include "common/method_info.hpp"
+#include "common/options.hpp"
 #include "reduction/elements.hpp"
 
 namespace syncbench::reduction {

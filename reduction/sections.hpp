@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "common/measuring_run.hpp"
-#include "common/method_info.hpp"
+#include "common/options.hpp"
 #include "reduction/array_sizes.hpp"
 
 namespace syncbench::reduction {

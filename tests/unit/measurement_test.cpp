@@ -7,8 +7,8 @@
 #include "common/sm_clock.hpp"
 #include "explicit_barrier/inter_sm.hpp"
 #include "explicit_barrier/sm_windows.hpp"
+#include "implicit_barrier/held_launch.hpp"
 #include "implicit_barrier/point.hpp"
-#include "implicit_barrier/noted_times.hpp"
 
 namespace syncbench {
 
