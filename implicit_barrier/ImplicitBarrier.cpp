@@ -150,16 +150,14 @@ ProgramInfo program_info(int& processes) {
                                 kBreadths[static_cast<int>(method.breadth)],
                             "", "", method.set});
   }
-  for (const GpuWay& way : gpu_ways()) {
-    if (*way.description != '\0') {
-      info.methods.push_back({way.name, way.description, "gpus"});
+  const auto add_ways = [&](const auto& ways, const char* group) {
+    for (const auto& way : ways) {
+      if (*way.description == '\0') continue;
+      info.methods.push_back({way.name, way.description, group});
     }
-  }
-  for (const StepWay& way : step_ways()) {
-    if (*way.description != '\0') {
-      info.methods.push_back({way.name, way.description, "grid"});
-    }
-  }
+  };
+  add_ways(gpu_ways(), "gpus");
+  add_ways(step_ways(), "grid");
   for (const Section& section : all_sections()) {
     info.columns += describe(section.name, section.layout.row({}));
   }
