@@ -6,6 +6,8 @@
 
 #include <array>
 #include <cstddef>
+#include <memory>
+#include <tuple>
 #include <vector>
 
 #include "common/launch_attributes.hpp"
@@ -25,9 +27,25 @@ struct KernelCall {
   const void* kernel = nullptr;
   dim3 grid;
   dim3 block;
-  void** arguments = nullptr;    ///< as cudaLaunchKernel takes them
-  std::size_t shared_bytes = 0;  ///< of dynamic shared memory, a block
+  void** arguments = nullptr;             ///< as cudaLaunchKernel takes them
+  std::size_t shared_bytes = 0;           ///< of dynamic shared memory, a block
+  std::shared_ptr<const void> kept = {};  ///< what `arguments` point into
 };
+
+/// A call that keeps its arguments, of the types that the kernel takes.
+template <class... Arguments>
+KernelCall call_with(const void* kernel, dim3 grid, dim3 block,
+                     const Arguments&... arguments) {
+  struct Kept {
+    std::tuple<Arguments...> values;
+    std::array<void*, sizeof...(Arguments)> addresses;
+  };
+  const auto kept = std::make_shared<Kept>(Kept{{arguments...}, {}});
+  kept->addresses = std::apply(
+      [](auto&... value) { return decltype(kept->addresses){&value...}; },
+      kept->values);
+  return {kernel, grid, block, kept->addresses.data(), 0, kept};
+}
 
 inline cudaError_t launch_traditional(const KernelCall& call,
                                       cudaStream_t stream) {

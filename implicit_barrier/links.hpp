@@ -35,14 +35,11 @@ class LinkCalls {
       : blocks_(static_cast<std::size_t>(gpus) * blocks), memory_(4 * blocks_) {
     std::fill_n(memory_.get(), 4 * blocks_, 0u);
     for (int gpu = 0; gpu < gpus; ++gpu) {
-      links_.push_back({memory_.get(), memory_.get() + 2 * blocks_,
-                        memory_.get() + 3 * blocks_,
-                        static_cast<unsigned>(gpu * blocks),
-                        static_cast<unsigned>(blocks_)});
-    }
-    for (Links& links : links_) arguments_.push_back(&links);
-    for (void*& argument : arguments_) {
-      calls_.push_back({kernel, dim3(blocks), dim3(32), &argument});
+      const Links links = {memory_.get(), memory_.get() + 2 * blocks_,
+                           memory_.get() + 3 * blocks_,
+                           static_cast<unsigned>(gpu * blocks),
+                           static_cast<unsigned>(blocks_)};
+      calls_.push_back(call_with(kernel, dim3(blocks), dim3(32), links));
     }
   }
 
@@ -63,8 +60,6 @@ class LinkCalls {
  private:
   std::size_t blocks_;  // of all GPUs
   PinnedArray<unsigned> memory_;
-  std::vector<Links> links_;
-  std::vector<void*> arguments_;
   std::vector<KernelCall> calls_;
 };
 

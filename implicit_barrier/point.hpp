@@ -108,27 +108,11 @@ inline long long cycles_in(double nanoseconds, double mhz) {
   return std::llround(nanoseconds * mhz / 1000);
 }
 
-/// A kernel of (units, amount), or of neither, with its arguments, ready to be
-/// launched.
-class UnitCall {
- public:
-  UnitCall(const void* kernel, const Point& point, int units, long long amount)
-      : units_(units), amount_(amount) {
-    call_.kernel = kernel;
-    call_.grid = dim3(point.blocks);
-    call_.block = dim3(point.threads);
-    call_.arguments = arguments_;
-  }
-  UnitCall(const UnitCall&) = delete;
-  UnitCall& operator=(const UnitCall&) = delete;
-
-  const KernelCall& call() const { return call_; }
-
- private:
-  int units_;
-  long long amount_;
-  void* arguments_[2] = {&units_, &amount_};
-  KernelCall call_;
-};
+/// A kernel of (units, amount), or of neither.
+inline KernelCall unit_call(const void* kernel, const Point& point, int units,
+                            long long amount) {
+  return call_with(kernel, dim3(point.blocks), dim3(point.threads), units,
+                   amount);
+}
 
 }  // namespace syncbench::implicit_barrier

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <numeric>
 #include <string>
 #include <utility>
 
@@ -152,8 +151,7 @@ StepChain::StepChain(const StepWay& way, const StepPlace& place,
             shape.cycles,        shape.late,          shape.steps,
             shape.reads},
       blocks_(shape.blocks),
-      numbers_(way.makes == StepKernel::kOneStep ? shape.steps : 1),
-      arguments_(numbers_.size()) {
+      launches_(way.makes == StepKernel::kOneStep ? shape.steps : 1) {
   if (way.makes == StepKernel::kAllAtPeerBarrier) {
     ways::require_cooperative({place.gpu});
     try {
@@ -162,13 +160,13 @@ StepChain::StepChain(const StepWay& way, const StepPlace& place,
       throw CannotMeasure("no-barrier", error.what());
     }
   }
-  std::iota(numbers_.begin(), numbers_.end(), 0);
-  ways::Steps steps = {{}, numbers_};
-  for (const int i : steps.order) {
-    arguments_[i] = {&data_, &numbers_[i]};
-    if (barrier_) arguments_[i][1] = &barrier_->end;
-    steps.kinds.push_back({{way.kernel, dim3(shape.blocks), dim3(shape.threads),
-                            arguments_[i].data()}});
+  const dim3 grid(shape.blocks), block(shape.threads);
+  ways::Steps steps = {{}, {}};
+  for (int i = 0; i < launches_; ++i) {
+    steps.order.push_back(i);
+    steps.kinds.push_back(
+        {barrier_ ? call_with(way.kernel, grid, block, data_, barrier_->end)
+                  : call_with(way.kernel, grid, block, data_, i)});
   }
   way_ = way.make(place.pool, {place.gpu}, steps);
 }
@@ -182,7 +180,7 @@ double StepChain::run() {
                         first.size() * sizeof first[0],
                         cudaMemcpyHostToDevice));
   CUDA_CHECK(cudaStreamSynchronize(cudaStreamLegacy));  // it has arrived
-  const double taken = way_->run(static_cast<int>(numbers_.size())).total;
+  const double taken = way_->run(launches_).total;
   if (barrier_) {
     const auto failure = barrier_->set.failure();
     if (failure) throw std::runtime_error(*failure);

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <memory>
 #include <vector>
 
@@ -83,9 +82,8 @@ class StepChain {
   StepMemory& memory_;
   StepData data_;
   int blocks_;
-  std::vector<int> numbers_;  // of the steps that are launched
+  int launches_;
   std::shared_ptr<PeerBarrier> barrier_;
-  std::vector<std::array<void*, 2>> arguments_;
   std::unique_ptr<Way> way_;
 };
 

@@ -5,7 +5,6 @@
 #include <cooperative_groups.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -127,7 +126,7 @@ __global__ void part_synchronizes(Board board, Here here,
 /// Group::kThreads; `arguments`: one a GPU.
 template <class Group>
 void run_partial(Child& child, Form form, int blocks,
-                 std::vector<typename Group::Argument> arguments) {
+                 const std::vector<typename Group::Argument>& arguments) {
   const std::vector<int> devices = child.devices();
   const std::vector<Stream> streams = make_streams(devices);
   DeviceBuffer<unsigned> counts(devices[0], 4);
@@ -135,17 +134,13 @@ void run_partial(Child& child, Form form, int blocks,
   const int threads = blocks * Group::kThreads;
   const int members =
       in_part<Group>(form) ? Group::part_of(gpus, threads) : gpus * threads;
-  Board board = {counts.get(), counts.get() + 1, counts.get() + 2,
-                 static_cast<unsigned>(members), form};
-  std::vector<Here> here(gpus);
-  std::vector<std::array<void*, 3>> pointers(gpus);
+  const Board board = {counts.get(), counts.get() + 1, counts.get() + 2,
+                       static_cast<unsigned>(members), form};
   std::vector<KernelCall> calls;
   for (int gpu = 0; gpu < gpus; ++gpu) {
-    here[gpu] = {gpu, gpus};
-    pointers[gpu] = {&board, &here[gpu], &arguments[gpu]};
-    calls.push_back({reinterpret_cast<const void*>(&part_synchronizes<Group>),
-                     dim3(blocks), dim3(Group::kThreads),
-                     pointers[gpu].data()});
+    calls.push_back(call_with(
+        reinterpret_cast<const void*>(&part_synchronizes<Group>), dim3(blocks),
+        dim3(Group::kThreads), board, Here{gpu, gpus}, arguments[gpu]));
   }
   bool right = true;
   for (int i = 0; i < kLaunches; ++i) {

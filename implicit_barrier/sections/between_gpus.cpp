@@ -45,21 +45,20 @@ class RoundPoint {
   RoundPoint(const GpuWay& way, const StreamPool& pool,
              const std::vector<Gpu>& gpus, const Point& point, double mhz,
              std::shared_ptr<Gate> gate)
-      : rounds_(point.repeats),
-        gate_(std::move(gate)),
-        unit_(unit_kernels().spin, point, 1, cycles_in(point.work_ns, mhz)),
-        none_(unit_kernels().spin, point, 0, 0),
-        all_(unit_kernels().spin, point, rounds_,
-             cycles_in(point.work_ns, mhz)) {
-    const auto make = [&](const KernelCall& late, const KernelCall& other,
-                          Late who) {
-      return way.make(pool, gpus, rounds_of(late, other, point.gpus, who));
+      : rounds_(point.repeats), gate_(std::move(gate)) {
+    const auto make = [&](int units, Late who) {
+      const auto spin = [&](int count) {
+        return unit_call(unit_kernels().spin, point, count,
+                         cycles_in(point.work_ns, mhz));
+      };
+      return way.make(pool, gpus,
+                      rounds_of(spin(units), spin(0), point.gpus, who));
     };
-    late_ = make(unit_.call(), none_.call(), Late::kFirst);
-    turns_ = make(unit_.call(), none_.call(), Late::kInTurn);
-    fused_ = make(all_.call(), none_.call(), Late::kFirst);
-    equal_ = make(unit_.call(), none_.call(), Late::kAll);
-    all_equal_ = make(all_.call(), none_.call(), Late::kAll);
+    late_ = make(1, Late::kFirst);
+    turns_ = make(1, Late::kInTurn);
+    fused_ = make(rounds_, Late::kFirst);
+    equal_ = make(1, Late::kAll);
+    all_equal_ = make(rounds_, Late::kAll);
     auto* equal = dynamic_cast<ways::QueuedWay*>(equal_.get());
     auto* all_equal = dynamic_cast<ways::QueuedWay*>(all_equal_.get());
     if (equal == nullptr || all_equal == nullptr) return;
@@ -87,7 +86,6 @@ class RoundPoint {
 
   int rounds_;
   std::shared_ptr<Gate> gate_;
-  UnitCall unit_, none_, all_;
   std::unique_ptr<Way> late_, turns_, fused_, equal_, all_equal_;
   std::unique_ptr<HeldLaunch> held_, held_fused_;
 };

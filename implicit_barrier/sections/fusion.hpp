@@ -49,12 +49,14 @@ class FusionPair {
   FusionPair(const LaunchMethodInfo& method, const StreamPool& pool,
              const std::vector<Gpu>& gpus, const Point& point,
              UnitKernel kernel, long long amount)
-      : repeats_(point.repeats),
-        lead_(point.lead),
-        one_(method.kernels->*kernel, point, 1, amount),
-        all_(method.kernels->*kernel, point, point.repeats, amount),
-        single_(method.make(pool, gpus, ways::all_of(one_.call(), point.gpus))),
-        fused_(method.make(pool, gpus, ways::all_of(all_.call(), point.gpus))) {
+      : repeats_(point.repeats), lead_(point.lead) {
+    const auto make = [&](int units) {
+      const KernelCall call =
+          unit_call(method.kernels->*kernel, point, units, amount);
+      return method.make(pool, gpus, ways::all_of(call, point.gpus));
+    };
+    single_ = make(1);
+    fused_ = make(point.repeats);
   }
 
   /// As take_separate(), and `fused`: of one launch of i units.
@@ -66,7 +68,6 @@ class FusionPair {
 
  private:
   int repeats_, lead_;
-  UnitCall one_, all_;
   std::unique_ptr<Way> single_, fused_;
 };
 

@@ -29,10 +29,11 @@ class GraphPoint {
  public:
   GraphPoint(const LaunchMethodInfo& method, const StreamPool& pool,
              const std::vector<Gpu>& gpus, const Point& point)
-      : call_(method.kernels->null, point, 0, 0),
-        nodes_(point.repeats),
+      : nodes_(point.repeats),
         graphs_(graphs_in_a_row(nodes_)),
-        way_(method.make(pool, gpus, ways::all_of(call_.call()))),
+        way_(method.make(
+            pool, gpus,
+            ways::all_of(unit_call(method.kernels->null, point, 0, 0)))),
         launch_(dynamic_cast<ways::GraphWay&>(*way_)),
         one_(launch_.capture(1)),
         all_(launch_.capture(graphs_ * nodes_)) {}
@@ -88,7 +89,6 @@ class GraphPoint {
     return since(start);
   }
 
-  UnitCall call_;
   int nodes_, graphs_;
   std::unique_ptr<Way> way_;
   ways::GraphWay& launch_;

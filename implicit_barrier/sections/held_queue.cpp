@@ -34,13 +34,13 @@ class HeldPoint {
             std::shared_ptr<Clocks> clocks)
       : point_(point),
         clocks_(std::move(clocks)),
-        lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0),
-        cycles_(cycles_in(point.work_ns, mhz)),
-        one_(spins() ? method.kernels->spin : method.kernels->null, point, 1,
-             cycles_),
-        all_(method.kernels->spin, point, point.repeats, cycles_),
-        noting_one_(method.kernels->noting, point, 1, cycles_),
-        noting_all_(method.kernels->noting, point, point.repeats, cycles_) {
+        lead_ns_(spins() ? 1e3 * kRecordLeadCycles / mhz : 0) {
+    const UnitKernels& kernels = *method.kernels;
+    const auto call = [&](const void* kernel, int units) {
+      return unit_call(kernel, point, units, cycles_in(point.work_ns, mhz));
+    };
+    const KernelCall one = call(spins() ? kernels.spin : kernels.null, 1);
+    const KernelCall noting_one = call(kernels.noting, 1);
     const auto make = [&](const std::vector<KernelCall>& calls,
                           const std::vector<int>& order = {0}) {
       ways::Steps steps;
@@ -51,14 +51,14 @@ class HeldPoint {
       return std::make_unique<Queue>(method.make(pool, gpus, steps),
                                      clocks_->gate);
     };
-    single_ = make({one_.call()});
-    fused_ = make({all_.call()});
+    single_ = make({one});
+    fused_ = make({call(kernels.spin, point.repeats)});
     // All spin, one that notes it follows the lead, another the last.
     std::vector<int> order(kernels_between(), 0);
     order[point.lead] = order.back() = 1;
-    between_ = make({one_.call(), noting_one_.call()}, order);
-    noting_ = make({noting_one_.call()});
-    noting_fused_ = make({noting_all_.call()});
+    between_ = make({one, noting_one}, order);
+    noting_ = make({noting_one});
+    noting_fused_ = make({call(kernels.noting, point.repeats)});
   }
 
   Sample take() {
@@ -117,8 +117,6 @@ class HeldPoint {
   Point point_;
   std::shared_ptr<Clocks> clocks_;
   double lead_ns_;
-  long long cycles_;
-  UnitCall one_, all_, noting_one_, noting_all_;
   std::unique_ptr<Queue> single_, fused_, between_, noting_, noting_fused_;
 };
 
@@ -143,8 +141,8 @@ Remark why_not_hold(const StreamPool& pool) {
   if (launches_wait_for_kernels()) {
     return {"launch-blocking", "CUDA_LAUNCH_BLOCKING is set"};
   }
-  const UnitCall call(unit_kernels().null, {"", 1, kAny, 1, 32}, 0, 0);
-  ways::StreamWay launch(kTraditionalApi, pool, ways::all_of(call.call()));
+  const KernelCall call = {unit_kernels().null, dim3(1), dim3(32)};
+  ways::StreamWay launch(kTraditionalApi, pool, ways::all_of(call));
   double least_ns = launch.run(1).total;
   for (int i = 0; i < 10; ++i) {
     least_ns = std::min(least_ns, launch.run(1).total);

@@ -34,11 +34,11 @@ void take_series(Sample& sample, const std::string& series, Way& way,
 void add(Measuring& measuring, PointsInTurn& points, const LaunchPoint& at,
          UnitKernel kernel, int units, long long cycles) {
   points.add(at.point, [&]() -> Take {
-    const auto call = std::make_shared<UnitCall>(at.method.kernels->*kernel,
-                                                 at.point, units, cycles);
+    const KernelCall call =
+        unit_call(at.method.kernels->*kernel, at.point, units, cycles);
     const std::shared_ptr<Way> launch = at.method.make(
-        measuring.pool, at.gpus, ways::all_of(call->call(), at.point.gpus));
-    return [launch, call, repeats = at.point.repeats] {
+        measuring.pool, at.gpus, ways::all_of(call, at.point.gpus));
+    return [launch, repeats = at.point.repeats] {
       launch->run(kWarmUpLaunches);
       Sample sample;
       take_series(sample, "one_", *launch, 1);

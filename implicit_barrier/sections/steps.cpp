@@ -33,10 +33,9 @@ class StepPoint {
   StepPoint(const StepWay& way, const StepPlace& place, const Point& point,
             double mhz)
       : gaps_(point.repeats - 1),
-        one_(spin(point, 1, mhz)),
-        all_(spin(point, point.repeats, mhz)),
-        one_launch_(kTraditionalApi, place.pool, ways::all_of(one_.call())),
-        all_launch_(kTraditionalApi, place.pool, ways::all_of(all_.call())),
+        one_launch_(kTraditionalApi, place.pool, spin(point, 1, mhz)),
+        all_launch_(kTraditionalApi, place.pool,
+                    spin(point, point.repeats, mhz)),
         short_(way, place, shape_of(point, 1, mhz)),
         long_(way, place, shape_of(point, point.repeats, mhz)) {}
 
@@ -50,9 +49,9 @@ class StepPoint {
   }
 
  private:
-  static UnitCall spin(const Point& point, int units, double mhz) {
-    return UnitCall(unit_kernels().spin, point, units,
-                    cycles_in(point.work_ns, mhz));
+  static ways::Steps spin(const Point& point, int units, double mhz) {
+    return ways::all_of(unit_call(unit_kernels().spin, point, units,
+                                  cycles_in(point.work_ns, mhz)));
   }
   static StepShape shape_of(const Point& point, int steps, double mhz) {
     return {point.blocks, point.threads, steps, cycles_in(point.work_ns, mhz),
@@ -60,7 +59,6 @@ class StepPoint {
   }
 
   int gaps_;
-  UnitCall one_, all_;
   ways::StreamWay one_launch_, all_launch_;
   StepChain short_, long_;
 };

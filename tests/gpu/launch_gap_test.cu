@@ -77,12 +77,11 @@ class LaunchGapTest {
     FusionPair spinning(method, pool_, gpus, point, &UnitKernels::spin,
                         cycles_in(point.work_ns, mhz_));
     const auto* kernel = reinterpret_cast<const void*>(round_kernel);
-    UnitCall one(kernel, point, 1, point.work_ns),
-        two(kernel, point, 2, point.work_ns);
-    const auto one_unit =
-        method.make(pool_, gpus, ways::all_of(one.call(), point.gpus));
-    const auto two_units =
-        method.make(pool_, gpus, ways::all_of(two.call(), point.gpus));
+    const auto make = [&](int units) {
+      const KernelCall call = unit_call(kernel, point, units, point.work_ns);
+      return method.make(pool_, gpus, ways::all_of(call, point.gpus));
+    };
+    const auto one_unit = make(1), two_units = make(2);
     const auto round = [&] {
       const double single_ns = round_ns(*one_unit, gpus);
       return 2 * single_ns - round_ns(*two_units, gpus);
@@ -95,10 +94,12 @@ class LaunchGapTest {
                    const Point& point) {
     const long long cycles = cycles_in(point.work_ns, mhz_);
     FusionPair spinning(method, pool_, gpus, point, &UnitKernels::spin, cycles);
-    UnitCall one(method.kernels->spin, point, 1, cycles),
-        all(method.kernels->spin, point, point.repeats, cycles);
-    const auto launches = method.make(pool_, gpus, ways::all_of(one.call())),
-               fused = method.make(pool_, gpus, ways::all_of(all.call()));
+    const auto make = [&](int units) {
+      return method.make(
+          pool_, gpus,
+          ways::all_of(unit_call(method.kernels->spin, point, units, cycles)));
+    };
+    const auto launches = make(1), fused = make(point.repeats);
     const auto by_events = [&] {
       const double separate_ns = event_ns(*launches, point.repeats);
       return (separate_ns - event_ns(*fused, 1)) / (point.repeats - 1);
