@@ -1,5 +1,6 @@
 #include "common/provenance.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "common/build_info.hpp"
@@ -41,18 +42,12 @@ std::string code_version(const Gpu& gpu) {
 
 // Whether it is the error of a kernel without code for the GPU.
 bool has_no_code(cudaError_t error) {
-  switch (error) {
-    case cudaErrorInvalidDeviceFunction:
-    case cudaErrorInvalidKernelImage:
-    case cudaErrorNoKernelImageForDevice:
-    case cudaErrorInvalidPtx:
-    case cudaErrorUnsupportedPtxVersion:
-    case cudaErrorJitCompilerNotFound:
-    case cudaErrorJitCompilationDisabled:
-      return true;
-    default:
-      return false;
-  }
+  const auto errors = {
+      cudaErrorInvalidDeviceFunction,  cudaErrorInvalidKernelImage,
+      cudaErrorNoKernelImageForDevice, cudaErrorInvalidPtx,
+      cudaErrorUnsupportedPtxVersion,  cudaErrorJitCompilerNotFound,
+      cudaErrorJitCompilationDisabled};
+  return std::count(errors.begin(), errors.end(), error) > 0;
 }
 
 }  // namespace

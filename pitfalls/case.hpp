@@ -31,8 +31,15 @@ constexpr const char* name_of(Form form) {
   return kFormNames[static_cast<int>(form)];
 }
 
-/// Which section the rows of a case go to, in the order of printing.
-enum class Section { kWarpBarrier, kPartialGroup, kRace, kLitmus };
+/// Which section the rows of a case go to, in the order of printing. Those of
+/// kWarpVerdict are of the cases of kWarpBarrier.
+enum class Section {
+  kWarpBarrier,
+  kWarpVerdict,
+  kPartialGroup,
+  kRace,
+  kLitmus
+};
 
 class Child;
 
@@ -69,6 +76,7 @@ inline bool add_cases(const char* file, Section section,
   const std::vector<Form> usual[] = {
       // in the order of Section
       {Form::kEachInBranch},
+      {},
       {Form::kExits, Form::kStays, Form::kAllowed},
       {Form::kWrong, Form::kRight},
       {Form::kAllowed}};

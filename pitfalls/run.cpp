@@ -218,6 +218,11 @@ const TableText kTables[] = {
      {{"lane", "", "of the warp, each in a branch of its own", true},
       {"start", "cycles", "before it synchronizes, since the first start"},
       {"end", "cycles", "after it, since the first start"}}},
+    {"warp barrier verdict",
+     {{"blocks", "", "1: in all launches every end came after every start"},
+      {"launches", "", "launches of one warp"},
+      {"held", "launches", "in which every end came after every start"},
+      {"wrong", "lanes", "that got a wrong value, in all launches together"}}},
     {"partial groups",
      {{"form", "", "what the missing part does", true},
       {"outcome", "",
@@ -235,14 +240,6 @@ const TableText kTables[] = {
       {"messages", "", "data and a flag each, 10,000 for each try of a race"},
       {"stale", "messages", "whose flag was new and whose data was old"}}}};
 
-// The results of warp barriers.
-const TableText kVerdicts = {
-    "warp barrier verdict",
-    {{"blocks", "", "1: in all launches every end came after every start"},
-     {"launches", "", "launches of one warp"},
-     {"held", "launches", "in which every end came after every start"},
-     {"wrong", "lanes", "that got a wrong value, in all launches together"}}};
-
 // Parts of groups may hang or fail: that is a result.
 bool may_fail(const Case& one) { return one.section == Section::kPartialGroup; }
 
@@ -255,7 +252,6 @@ class Run {
         out_(out),
         gpus_(gpus),
         limits_(limits),
-        verdicts_(out, kVerdicts.title, kVerdicts.header()),
         last_gpus_(gpus) {
     for (const TableText& table : kTables) {
       tables_.emplace_back(out, table.title, table.header());
@@ -281,8 +277,9 @@ class Run {
   }
 
  private:
-  static int number_of(const Case& one) {
-    return static_cast<int>(one.section);
+  Table& table(Section section) { return tables_[static_cast<int>(section)]; }
+  void print_row(Section section, const std::string& name, const Cells& cells) {
+    table(section).row(kTables[static_cast<int>(section)].row(name, cells));
   }
 
   void run(const Case& one) {
@@ -362,22 +359,20 @@ class Run {
       verdict_skips_.emplace_back(one.name, reason);
     } else {
       const bool whole_case = one.section == Section::kLitmus;
-      tables_[number_of(one)].skip(whole_case ? one.name : key.text, reason);
+      table(one.section).skip(whole_case ? one.name : key.text, reason);
     }
   }
 
   void print(const Case& one, Form form,
              std::map<std::string, std::vector<Cells>>& told) {
-    Table& table = tables_[number_of(one)];
     for (const Cells& note : told[kNoteLine]) {
-      table.note(key_of(one, form), {"failure", note[0]});
+      table(one.section).note(key_of(one, form), {"failure", note[0]});
     }
     for (const Cells& cells : told[kRowLine]) {
-      table.row(kTables[number_of(one)].row(one.name, cells));
+      print_row(one.section, one.name, cells);
     }
     if (one.section == Section::kWarpBarrier) {
-      verdict_rows_.push_back(
-          kVerdicts.row(one.name, told[kResultLine].back()));
+      verdict_rows_.emplace_back(one.name, told[kResultLine].back());
     }
     for (const Cells& wrong : told[kWrongLine]) {
       fail(std::string(one.name) + ' ' + wrong[0]);
@@ -386,9 +381,11 @@ class Run {
 
   // They come after all lanes: rows of one table stand together.
   void print_verdicts() {
-    for (const Row& row : verdict_rows_) verdicts_.row(row);
+    for (const auto& [name, cells] : verdict_rows_) {
+      print_row(Section::kWarpVerdict, name, cells);
+    }
     for (const auto& [key, reason] : verdict_skips_) {
-      verdicts_.skip(key, reason);
+      table(Section::kWarpVerdict).skip(key, reason);
     }
     verdict_rows_.clear();
     verdict_skips_.clear();
@@ -403,9 +400,8 @@ class Run {
   LineWriter& out_;
   const int gpus_;
   const Limits limits_;
-  std::vector<Table> tables_;  // by section
-  Table verdicts_;
-  std::vector<Row> verdict_rows_;
+  std::vector<Table> tables_;                                  // by section
+  std::vector<std::pair<std::string, Cells>> verdict_rows_;    // of cases
   std::vector<std::pair<std::string, Remark>> verdict_skips_;  // key, reason
   Progress progress_;
   AskedFor asked_;
@@ -417,10 +413,9 @@ class Run {
 }  // namespace
 
 std::string describe_tables() {
-  std::string text = describe("warp barrier", kTables[0].header()) +
-                     describe(kVerdicts.title, kVerdicts.header());
-  for (int i = 1; i < 4; ++i) {
-    text += describe(kTables[i].title, kTables[i].header());
+  std::string text;
+  for (const TableText& table : kTables) {
+    text += describe(name_of_section(table.title), table.header());
   }
   return text;
 }
