@@ -10,18 +10,6 @@
 namespace syncbench::implicit_barrier {
 namespace {
 
-Layout round_layout() {
-  return {{{"late", "a round beyond its work; the first GPU is always last",
-            Said::kWarned},
-           {"turns",
-            "the same; each GPU is last in turn: from the end there to a begin "
-            "elsewhere",
-            Said::kWarned},
-           {"held", "the same of equal work, all queued behind held streams",
-            Said::kMedianOrNone}},
-          {work_label("the unit of the late GPU, ideally")}};
-}
-
 /// Which GPU's kernel of a round is the long one.
 enum class Late { kFirst, kInTurn, kAll };
 
@@ -157,9 +145,19 @@ const std::vector<GpuWay>& gpu_ways() {
 
 Section between_gpus_section() {
   Section section = {
-      "between GPUs", Set::kToday,
+      "between GPUs",
+      Set::kToday,
       "rounds of a kernel on each GPU, each round behind the one before",
-      round_layout(), plan_rounds};
+      {{{"late", "a round beyond its work; the first GPU is always last",
+         Said::kWarned},
+        {"turns",
+         "the same; each GPU is last in turn: from the end there to a begin "
+         "elsewhere",
+         Said::kWarned},
+        {"held", "the same of equal work, all queued behind held streams",
+         Said::kMedianOrNone}},
+       {work_label("the unit of the late GPU, ideally")}},
+      plan_rounds};
   section.exists = [](const std::vector<Gpu>& gpus) { return gpus.size() > 1; };
   return section;
 }

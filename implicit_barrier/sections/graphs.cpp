@@ -12,17 +12,6 @@ int graphs_in_a_row(int nodes) {
   return std::max(1, kMostNodes / nodes);
 }
 
-Layout graph_layout() {
-  return {{{"node", "one more kernel in the graph", Said::kWarned},
-           {"seam", "one more graph, beyond its other kernels",
-            Said::kMedianOrNone},
-           {"inst", "cudaGraphInstantiate"},
-           {"upload", "cudaGraphUpload and the wait for it"},
-           {"first", "the call of a first launch, without upload"},
-           {"call", "the call of a later launch"},
-           {"update", "cudaGraphExecUpdate with a graph of the same kernels"}}};
-}
-
 /// Graphs of null kernels of one point. Nanoseconds; `seam` is NaN where there
 /// are no graphs in a row.
 class GraphPoint {
@@ -114,9 +103,18 @@ void plan_graphs(Measuring& measuring, PointsInTurn& points) {
 
 Section graphs_section() {
   Section section = {
-      "graphs", Set::kToday,
+      "graphs",
+      Set::kToday,
       "null kernels, so many (rep) a graph, in the default stream",
-      graph_layout(), plan_graphs};
+      {{{"node", "one more kernel in the graph", Said::kWarned},
+        {"seam", "one more graph, beyond its other kernels",
+         Said::kMedianOrNone},
+        {"inst", "cudaGraphInstantiate"},
+        {"upload", "cudaGraphUpload and the wait for it"},
+        {"first", "the call of a first launch, without upload"},
+        {"call", "the call of a later launch"},
+        {"update", "cudaGraphExecUpdate with a graph of the same kernels"}}},
+      plan_graphs};
   section.comes_first = section.is_second = true;
   return section;
 }

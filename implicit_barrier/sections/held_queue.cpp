@@ -120,16 +120,6 @@ class HeldPoint {
   std::unique_ptr<Queue> single_, fused_, between_, noting_, noting_fused_;
 };
 
-Layout held_layout() {
-  return {
-      {{"cpu", "Eq. 6 by the CPU; of no spin, one more launch", Said::kWarned},
-       {"timer", "the same by %globaltimer in the kernels"},
-       {"gap", "last end to next begin, of kernels that note them",
-        Said::kMedianOrNone}},
-      {work_label("spin of each kernel")},
-      "rep"};
-}
-
 /// Of kernels that spin: no host is behind here, so a short series tells as
 /// much. Of null kernels one that notes its times is unlike the others.
 constexpr int kHeldLaunches = 32;
@@ -207,7 +197,12 @@ Section held_queue_section() {
       Set::kEvidence,
       "kernels that wait until the last is queued, by the CPU and by the GPU's "
       "timer",
-      held_layout(),
+      {{{"cpu", "Eq. 6 by the CPU; of no spin, one more launch", Said::kWarned},
+        {"timer", "the same by %globaltimer in the kernels"},
+        {"gap", "last end to next begin, of kernels that note them",
+         Said::kMedianOrNone}},
+       {work_label("spin of each kernel")},
+       "rep"},
       plan_held,
       print_held};
   section.is_second = true;

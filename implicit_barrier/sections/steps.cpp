@@ -14,18 +14,6 @@ constexpr int kMostSteps = 50;
 int steps_of(int work_ns) { return work_ns < 5000 ? kMostSteps : 20; }
 constexpr int kProved = 1000;  // steps by which a way shows its order
 
-Layout step_layout() {
-  return {
-      {{"step", "one more step", Said::kWarned},
-       {"seam",
-        "less a step's work in a kernel of all steps that waits for "
-        "nothing"}},
-      {work_label("spin of each step"),
-       {"reads", "words", "that a block reads of another in the step before",
-        [](const Point& point) -> Word { return point.reads; }}},
-      "rep"};
-}
-
 /// One way, shape and work. Nanoseconds a step: all of it, and what is beyond
 /// its work.
 class StepPoint {
@@ -108,9 +96,18 @@ void plan_steps(Measuring& measuring, PointsInTurn& points) {
 
 Section dependent_steps_section() {
   Section section = {
-      "dependent steps", Set::kToday,
+      "dependent steps",
+      Set::kToday,
       "a chain of equal steps on one GPU, by launches and in one kernel",
-      step_layout(), plan_steps};
+      {{{"step", "one more step", Said::kWarned},
+        {"seam",
+         "less a step's work in a kernel of all steps that waits for "
+         "nothing"}},
+       {work_label("spin of each step"),
+        {"reads", "words", "that a block reads of another in the step before",
+         [](const Point& point) -> Word { return point.reads; }}},
+       "rep"},
+      plan_steps};
   section.is_second = true;
   return section;
 }

@@ -64,26 +64,6 @@ std::vector<Summary> levels_of(const Measured& measured, const StreamKind& kind,
           {summarize(means).stddev}};
 }
 
-Layout streams_layout() {
-  return {{{"ovh", "launch overhead (Eq. 6)", Said::kWarned},
-           {"min(ovh)", "lowest median of one stream in one process",
-            Said::kNumber},
-           {"max(ovh)", "highest median of one stream in one process",
-            Said::kNumber},
-           {"s_stream(ovh)",
-            "standard deviation (n - 1) between streams of a process",
-            Said::kNumber},
-           {"s_process(ovh)",
-            "standard deviation (n - 1) between means of processes",
-            Said::kNumber}},
-          {work_label("the unit, ideally"),
-           {"stream", "",
-            "default: the first that a process uses; per_thread: "
-            "cudaStreamPerThread; created: ten that it makes",
-            [](const Point& point) -> Word { return point.stream; }}},
-          "rep,idea(wkld)"};
-}
-
 Sample sample_each(FusionPair& pair, StreamPool& pool) {
   Sample sample;
   const auto take = [&](int stream) {
@@ -141,7 +121,23 @@ Section streams_section() {
       Set::kEvidence,
       "as sleep kernel, in the default stream, in the thread's and in ten "
       "streams made later",
-      streams_layout(),
+      {{{"ovh", "launch overhead (Eq. 6)", Said::kWarned},
+        {"min(ovh)", "lowest median of one stream in one process",
+         Said::kNumber},
+        {"max(ovh)", "highest median of one stream in one process",
+         Said::kNumber},
+        {"s_stream(ovh)",
+         "standard deviation (n - 1) between streams of a process",
+         Said::kNumber},
+        {"s_process(ovh)",
+         "standard deviation (n - 1) between means of processes",
+         Said::kNumber}},
+       {work_label("the unit, ideally"),
+        {"stream", "",
+         "default: the first that a process uses; per_thread: "
+         "cudaStreamPerThread; created: ten that it makes",
+         [](const Point& point) -> Word { return point.stream; }}},
+       "rep,idea(wkld)"},
       plan_streams,
       print_streams};
   section.is_second = true;
