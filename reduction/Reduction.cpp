@@ -3,22 +3,66 @@
 #include <string>
 
 #include "common/measuring_run.hpp"
+#include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
 #include "reduction/array_sizes.hpp"
 #include "reduction/array_sums.hpp"
-#include "reduction/node_sums.hpp"
-#include "reduction/rows.hpp"
 #include "reduction/sections.hpp"
 #include "reduction/warp_sums.hpp"
 
 namespace syncbench::reduction {
 
-using explicit_barrier::all_methods;
-using explicit_barrier::name_of;
-using explicit_barrier::Scope;
-using explicit_barrier::take_methods;
+using namespace explicit_barrier;  // methods and their latency
 
 namespace {
+
+constexpr const char* kWarpLevel = "warp level";
+
+Row warp_row(const std::string& method, const std::string& type,
+             const Repeated& latency = {}, bool right = false,
+             double mhz = kNan, Set set = {}) {
+  return Row("how the lanes wait for each other", method)
+      .label("type", "", "type of the 32 values", type)
+      .cell("rep", "", "sums the average is over", latency.repeats)
+      .mean_stddev("ave_cycle", "cycles", "latency of one sum", latency.value)
+      .cell("right", "", "1: the first sum was right", right)
+      .stats("ave_cycle", "cycles", latency.value)
+      .clock(mhz)
+      .set(set);
+}
+
+void print_row(MeasuringRun& run, Table& table, const char* type,
+               const MethodEntry& method) {
+  const RowKey key = warp_row(method.name, type).key();
+  table.note_once(
+      "", {"address",
+           "each sum begins with one or two integer instructions that make its "
+           "address depend on the sum before; `right` is of the first sum"});
+  run.measure_or_skip(table, key, [&] {
+    TimedLaunch launch(method, {run.gpu()}, {1, 32, 32});
+    const Repeated latency = measure_latency(launch, run.options().samples);
+    const Rightness& results = launch.right_results();
+    table.row(warp_row(method.name, type, latency,
+                       results.right == results.checked, run.clock_mhz(),
+                       method.set));
+    run.check_row(key, latency.value);
+    table.note(key, count_matters(latency, kLatencyTolerance));
+  });
+}
+
+// Sums of 32 values by one warp (study, Table V), of the methods and types that
+// the command line asks for.
+void warp_level_section(MeasuringRun& run, const SumOptions& sums) {
+  Table table = run.begin_section(kWarpLevel, warp_row("", ""));
+  for (const WarpSums& of_type : warp_sums()) {
+    if (!sums.wants_type(of_type.type)) continue;
+    for (const MethodEntry& method : of_type.methods) {
+      if (run.options().wants(method.name, method.set)) {
+        print_row(run, table, of_type.type, method);
+      }
+    }
+  }
+}
 
 template <class Methods>
 bool wants_any(const Options& options, const Methods& methods) {
@@ -76,9 +120,8 @@ ProgramInfo program_info(SumOptions& sums) {
         {method.name, method.text, name_of(Scope::kGpus), "", "", method.set});
   }
   info.missing = missing_node_sum_methods();
-  info.columns = describe_warp_level() + describe_model() +
-                 describe("one GPU", array_row({})) +
-                 describe("strong scaling, weak scaling", node_row({}));
+  info.columns = describe(kWarpLevel, warp_row("", "")) + describe_model() +
+                 describe_arrays();
   return info;
 }
 

@@ -124,11 +124,4 @@ ArraySizes array_sizes(const SumOptions& sums, const std::vector<Gpu>& gpus,
   return sizes;
 }
 
-long long l2_bytes() {
-  int device = 0, bytes = 0;
-  CUDA_CHECK(cudaGetDevice(&device));
-  CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, device));
-  return bytes;
-}
-
 }  // namespace syncbench::reduction

@@ -45,7 +45,4 @@ struct ArraySizes {
 ArraySizes array_sizes(const SumOptions& sums, const std::vector<Gpu>& gpus,
                        int parts);
 
-/// Bytes of the L2 cache of GPU 0.
-long long l2_bytes();
-
 }  // namespace syncbench::reduction

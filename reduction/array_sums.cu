@@ -88,46 +88,39 @@ class WithPartials : public ArraySum {
   void spoil() override { partials_.spoil(); }
 
  protected:
-  const SumGrid& grid() const { return grid_; }
-  T* partials() const { return partials_.get(); }
-
- private:
   SumGrid grid_;
   DeviceBuffer<T> partials_;
 };
 
-/// The end of one kernel is the barrier before the next (Figure 14).
-template <class T, bool kProgrammatic>
-class TwoKernels : public WithPartials<T> {
+/// Two kernels; the end of one is the barrier before the next (Figure 14).
+template <class T>
+class Implicit : public WithPartials<T> {
  public:
-  using WithPartials<T>::WithPartials;
+  Implicit(const Gpu& gpu, long long) : WithPartials<T>(gpu) {}
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
-    const int blocks = this->grid().blocks(count * sizeof(T));
+    const int blocks = this->grid_.blocks(count * sizeof(T));
     CUDA_CHECK(launch_sum(partial_sums<T>, blocks, kSumThreads, stream, {},
                           static_cast<const T*>(data), count,
-                          this->partials()));
-    LaunchAttributes attributes;
-    attributes.programmatic = kProgrammatic;
-    CUDA_CHECK(launch_sum(sum_partials<T>, 1, kSumThreads, stream, attributes,
-                          this->partials(), blocks, static_cast<T*>(sum)));
+                          this->partials_.get()));
+    CUDA_CHECK(launch_sum(sum_partials<T>, 1, kSumThreads, stream, second_,
+                          this->partials_.get(), blocks, static_cast<T*>(sum)));
   }
+
+ protected:
+  LaunchAttributes second_;  // of the second kernel
 };
 
 template <class T>
-struct Implicit : TwoKernels<T, false> {
-  Implicit(const Gpu& gpu, long long) : TwoKernels<T, false>(gpu) {}
-};
-
-template <class T>
-struct Programmatic : TwoKernels<T, true> {
-  Programmatic(const Gpu& gpu, long long) : TwoKernels<T, true>(gpu) {
+struct Programmatic : Implicit<T> {
+  Programmatic(const Gpu& gpu, long long most) : Implicit<T>(gpu, most) {
     const auto* kernel = reinterpret_cast<const void*>(sum_partials<T>);
     if (gpu.major < 9 || code_version(kernel) < 90) {
       throw CannotMeasure(
           "architecture",
           "programmatic launches need compute capability 9.0, and code for it");
     }
+    this->second_.programmatic = true;
   }
 };
 
@@ -148,9 +141,9 @@ class GridSync : public WithPartials<T> {
     LaunchAttributes attributes;
     attributes.cooperative = true;
     CUDA_CHECK(launch_sum(
-        sum_by_grid<T>, this->grid().resident_blocks(count * sizeof(T), most_),
+        sum_by_grid<T>, this->grid_.resident_blocks(count * sizeof(T), most_),
         kSumThreads, stream, attributes, static_cast<const T*>(data), count,
-        this->partials(), static_cast<T*>(sum)));
+        this->partials_.get(), static_cast<T*>(sum)));
   }
 
  private:
@@ -167,10 +160,10 @@ class LastBlock : public WithPartials<T> {
   }
   void enqueue(const void* data, long long count, void* sum,
                cudaStream_t stream) override {
-    CUDA_CHECK(
-        launch_sum(sum_by_last_block<T>, this->grid().blocks(count * sizeof(T)),
-                   kSumThreads, stream, {}, static_cast<const T*>(data), count,
-                   this->partials(), arrived_.get(), static_cast<T*>(sum)));
+    CUDA_CHECK(launch_sum(
+        sum_by_last_block<T>, this->grid_.blocks(count * sizeof(T)),
+        kSumThreads, stream, {}, static_cast<const T*>(data), count,
+        this->partials_.get(), arrived_.get(), static_cast<T*>(sum)));
   }
 
  private:

@@ -2,7 +2,6 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/version.cuh>
 #include <limits>
-#include <string>
 
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"

@@ -1,15 +1,98 @@
+// Ways to sum over several GPUs: a thread, a stream and memory for partial sums
+// on each.
+#include <memory>
 #include <stdexcept>
-#include <string>
+#include <type_traits>
+#include <vector>
 
 #include "common/cooperative_barriers.cuh"
+#include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
+#include "common/gpu_threads.hpp"
 #include "common/peer_access.hpp"
 #include "peer_grid_barrier/barrier.cuh"
-#include "reduction/local_sums.cuh"
-#include "reduction/node_sums.hpp"
+#include "reduction/array_sums.hpp"
+#include "reduction/sum_kernels.cuh"
+#ifdef SYNCBENCH_NCCL
+#include "common/nccl_calls.hpp"
+#endif
 
 namespace syncbench::reduction {
 namespace {
+
+/// What all have. The grid is the same on each GPU, all of one kind.
+template <class T>
+class LocalSums : public NodeSum {
+ public:
+  explicit LocalSums(const std::vector<Gpu>& gpus)
+      : devices_(device_numbers(gpus)),
+        gpus_(static_cast<int>(gpus.size())),
+        threads_(gpus),
+        streams_(make_streams(devices_)),
+        grid_(gpus[0]),
+        gathered_(devices_[0], gpus.size() * most_blocks()),
+        sum_(devices_[0], 1) {
+    for (const int device : devices_) {
+      partials_.emplace_back(device, most_blocks());
+    }
+  }
+
+  void spoil() override {
+    for (int rank = 0; rank < gpus_; ++rank) {
+      const DeviceGuard guard(devices_[rank]);
+      if (rank == 0) gathered_.spoil();
+      if (rank == 0) sum_.spoil();
+      partials_[rank].spoil();
+    }
+  }
+
+  void* sum() const override { return sum_.get(); }
+
+ protected:
+  /// Bytes of the largest part.
+  static long long bytes(const std::vector<Part>& parts) {
+    return parts[0].count * static_cast<long long>(sizeof(T));
+  }
+
+  /// Enqueues a kernel in the stream of a GPU.
+  template <class... Arguments>
+  void enqueue(CallResult& result, int rank, void (*kernel)(Arguments...),
+               int blocks, std::common_type_t<Arguments>... given) const {
+    result.note(launch_sum(kernel, blocks, kSumThreads, stream(rank),
+                           attributes_, given...),
+                "cudaLaunchKernelExC");
+  }
+
+  /// The first of two kernels, and the second (Figure 14).
+  void enqueue_partial_sums(CallResult& result, int rank, int blocks,
+                            const Part& part, T* partials) const {
+    enqueue(result, rank, partial_sums<T>, blocks,
+            static_cast<const T*>(part.data), part.count, partials);
+  }
+  void enqueue_sum(CallResult& result, int rank, const T* partials, int count,
+                   T* sum) const {
+    enqueue(result, rank, sum_partials<T>, 1, partials, count, sum);
+  }
+
+  void wait(CallResult& result, int rank) const {
+    result.note(cudaStreamSynchronize(stream(rank)), "cudaStreamSynchronize");
+  }
+
+  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
+
+  const std::vector<int> devices_;
+  const int gpus_;
+  GpuThreads threads_;
+  std::vector<Stream> streams_;
+  LaunchAttributes attributes_;
+  SumGrid grid_;
+  DeviceBuffer<T> gathered_;  // on the first GPU: the partial sums of all
+  DeviceBuffer<T> sum_;
+  std::vector<DeviceBuffer<T>> partials_;
+
+ private:
+  std::size_t most_blocks() const { return grid_.blocks(1LL << 60); }
+};
 
 /// A thread and a kernel a GPU; the partial sums are copied to the first GPU,
 /// which adds them up once all threads have met (Figure 14).
@@ -19,33 +102,24 @@ class ImplicitMulti : public LocalSums<T> {
   using LocalSums<T>::LocalSums;
 
   double time_ns(const std::vector<Part>& parts) override {
-    const int blocks = this->grid().blocks(this->bytes(parts));
-    return this->threads().run([&](int rank) {
+    const int blocks = this->grid_.blocks(this->bytes(parts));
+    return this->threads_.run([&](int rank) {
       CallResult result;
-      T* place = this->gathered() + rank * blocks;
-      result.note(
-          launch_sum(partial_sums<T>, blocks, kSumThreads, this->stream(rank),
-                     {}, static_cast<const T*>(parts[rank].data),
-                     parts[rank].count,
-                     rank == 0 ? place : this->partials(rank)),
-          "cudaLaunchKernelExC");
+      T* place = this->gathered_.get() + rank * blocks;
+      T* partials = rank == 0 ? place : this->partials_[rank].get();
+      this->enqueue_partial_sums(result, rank, blocks, parts[rank], partials);
       if (rank > 0) {
-        result.note(
-            cudaMemcpyPeerAsync(place, this->device(0), this->partials(rank),
-                                this->device(rank), blocks * sizeof(T),
-                                this->stream(rank)),
-            "cudaMemcpyPeerAsync");
+        result.note(cudaMemcpyPeerAsync(place, this->devices_[0], partials,
+                                        this->devices_[rank],
+                                        blocks * sizeof(T), this->stream(rank)),
+                    "cudaMemcpyPeerAsync");
       }
-      result.note(cudaStreamSynchronize(this->stream(rank)),
-                  "cudaStreamSynchronize");
+      this->wait(result, rank);
 #pragma omp barrier
       if (rank > 0) return result;
-      result.note(
-          launch_sum(sum_partials<T>, 1, kSumThreads, this->stream(0), {},
-                     this->gathered(), this->gpus() * blocks, this->result()),
-          "cudaLaunchKernelExC");
-      result.note(cudaStreamSynchronize(this->stream(0)),
-                  "cudaStreamSynchronize");
+      this->enqueue_sum(result, 0, this->gathered_.get(), this->gpus_ * blocks,
+                        this->sum_.get());
+      this->wait(result, 0);
       return result;
     });
   }
@@ -91,24 +165,25 @@ class OneKernel : public LocalSums<T> {
   explicit OneKernel(const std::vector<Gpu>& gpus) : LocalSums<T>(gpus) {
     CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         &fit_, sum_by_node<T, Barrier>, kSumThreads, 0));
+    this->attributes_.cooperative = true;
   }
 
  protected:
-  using End = typename Barrier::End;
+  using Arguments = SumArguments<T, typename Barrier::End>;
   static constexpr auto kKernel = sum_by_node<T, Barrier>;
 
   int resident_blocks(const std::vector<Part>& parts) const {
-    return this->grid().resident_blocks(this->bytes(parts), fit_);
+    return this->grid_.resident_blocks(this->bytes(parts), fit_);
   }
 
-  SumArguments<T, End> arguments(int rank, const Part& part,
-                                 const End& end) const {
+  Arguments arguments(int rank, const Part& part,
+                      const typename Barrier::End& end) const {
     return {static_cast<const T*>(part.data),
             part.count,
             rank,
-            this->gpus(),
-            this->gathered(),
-            this->result(),
+            this->gpus_,
+            this->gathered_.get(),
+            this->sum_.get(),
             end};
   }
 
@@ -129,17 +204,12 @@ class PeerGridSum : public OneKernel<T, peer_grid::Barrier> {
   double time_ns(const std::vector<Part>& parts) override {
     const int blocks = this->resident_blocks(parts);
     const auto ends = set_.for_blocks(blocks);
-    LaunchAttributes attributes;
-    attributes.cooperative = true;
     try {
-      return this->threads().run([&](int rank) {
+      return this->threads_.run([&](int rank) {
         CallResult result;
-        result.note(launch_sum(this->kKernel, blocks, kSumThreads,
-                               this->stream(rank), attributes,
-                               this->arguments(rank, parts[rank], ends[rank])),
-                    "cudaLaunchKernelExC");
-        result.note(cudaStreamSynchronize(this->stream(rank)),
-                    "cudaStreamSynchronize");
+        this->enqueue(result, rank, this->kKernel, blocks,
+                      this->arguments(rank, parts[rank], ends[rank]));
+        this->wait(result, rank);
         return result;
       });
     } catch (const CudaError& error) {
@@ -161,38 +231,88 @@ class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
  public:
   explicit MultiGridSum(const std::vector<Gpu>& gpus)
       : OneKernel<T, MultiGridBarrier>(gpus) {
-    if (!enable_peer_access(device_numbers(gpus))) {
+    if (!enable_peer_access(this->devices_)) {
       throw CannotMeasure("no-peer-access",
                           "no peer access between these GPUs");
     }
   }
 
   double time_ns(const std::vector<Part>& parts) override {
-    std::vector<SumArguments<T, MultiGridBarrier::End>> shares;
-    for (int rank = 0; rank < this->gpus(); ++rank) {
+    std::vector<typename OneKernel<T, MultiGridBarrier>::Arguments> shares;
+    std::vector<void*> arguments;
+    std::vector<KernelCall> calls;
+    for (int rank = 0; rank < this->gpus_; ++rank) {
       shares.push_back(this->arguments(rank, parts[rank], {}));
     }
-    std::vector<void*> arguments;
     for (auto& share : shares) arguments.push_back(&share);
-    std::vector<KernelCall> calls;
-    std::vector<int> devices;
-    std::vector<cudaStream_t> streams;
-    for (int rank = 0; rank < this->gpus(); ++rank) {
+    for (void*& argument : arguments) {
       calls.push_back({reinterpret_cast<const void*>(this->kKernel),
                        dim3(this->resident_blocks(parts)), dim3(kSumThreads),
-                       &arguments[rank]});
-      devices.push_back(this->device(rank));
-      streams.push_back(this->stream(rank));
+                       &argument});
     }
-    MultiDeviceLaunch launch(calls, devices, streams);
+    MultiDeviceLaunch launch(calls, this->devices_,
+                             stream_handles(this->streams_));
     const auto start = HostClock::now();
     check_cuda(launch(), "cudaLaunchCooperativeKernelMultiDevice", __FILE__,
                __LINE__);
-    for (const cudaStream_t stream : streams) {
-      CUDA_CHECK(cudaStreamSynchronize(stream));
+    for (const Stream& stream : this->streams_) {
+      CUDA_CHECK(cudaStreamSynchronize(stream.get()));
     }
     return elapsed_ns(start, HostClock::now());
   }
+};
+
+#endif
+
+#ifdef SYNCBENCH_NCCL
+
+/// Each GPU adds up its part as `implicit` does; NCCL adds up their sums.
+template <class T>
+class NcclSum : public LocalSums<T> {
+ public:
+  explicit NcclSum(const std::vector<Gpu>& gpus)
+      : LocalSums<T>(gpus), results_(gpus.size()) {
+    std::vector<ncclComm_t> handles(gpus.size());
+    const ncclResult_t result =
+        ncclCommInitAll(handles.data(), this->gpus_, this->devices_.data());
+    if (result != ncclSuccess)
+      throw CannotMeasure("nccl", ncclGetErrorString(result));
+    for (const ncclComm_t handle : handles) communicators_.emplace_back(handle);
+    for (const int device : this->devices_) sums_.emplace_back(device, 1);
+  }
+
+  double time_ns(const std::vector<Part>& parts) override {
+    const int blocks = this->grid_.blocks(this->bytes(parts));
+    const double time = this->threads_.run([&](int rank) {
+      CallResult result;
+      T* partials = this->partials_[rank].get();
+      T* sum = sums_[rank].get();
+      this->enqueue_partial_sums(result, rank, blocks, parts[rank], partials);
+      this->enqueue_sum(result, rank, partials, blocks, sum);
+      results_[rank] =
+          ncclReduce(sum, this->sum_.get(), 1, kType, ncclSum, 0,
+                     communicators_[rank].get(), this->stream(rank));
+      this->wait(result, rank);
+      return result;
+    });
+    for (const ncclResult_t result : results_) check_nccl(result, "ncclReduce");
+    return time;
+  }
+
+ private:
+  struct Destroy {
+    void operator()(ncclComm_t handle) const {
+      keep_nccl_failure(ncclCommDestroy(handle), "ncclCommDestroy");
+    }
+  };
+  static constexpr ncclDataType_t kType = std::is_same_v<T, int> ? ncclInt
+                                          : std::is_same_v<T, float>
+                                              ? ncclFloat
+                                              : ncclDouble;
+
+  std::vector<DeviceBuffer<T>> sums_;
+  std::vector<std::unique_ptr<ncclComm, Destroy>> communicators_;
+  std::vector<ncclResult_t> results_;
 };
 
 #endif
@@ -213,7 +333,7 @@ std::vector<NodeSumMethod> node_sum_methods() {
          make_for<NodeSum, PeerGridSum, Gpus>},
 #ifdef SYNCBENCH_NCCL
         {"nccl", "two kernels a GPU, then ncclReduce of the GPUs' sums",
-         make_nccl_sum},
+         make_for<NodeSum, NcclSum, Gpus>},
 #endif
   };
 }

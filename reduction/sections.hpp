@@ -10,13 +10,6 @@
 
 namespace syncbench::reduction {
 
-/// Sums of 32 values by one warp (study, Table V), of the methods and types
-/// that the command line asks for.
-void warp_level_section(MeasuringRun& run, const SumOptions& sums);
-
-/// Its lines of --columns.
-std::string describe_warp_level();
-
 /// When more threads pay: rates of a loop over shared memory (study, Table
 /// III), sums there by few and by many threads, and where the second become
 /// faster, predicted and measured (Table IV).
@@ -26,15 +19,18 @@ void model_sections(MeasuringRun& run, const SumOptions& sums);
 std::vector<MethodInfo> model_methods();
 std::string describe_model();
 
-/// The section `one GPU` (study, Figure 15 and Table VI). Returns the number of
-/// rows with a wrong sum.
+/// The section `one GPU` (study, Figure 15 and Table VI), whose rates are by
+/// the GPU's own events. Returns the number of rows with a wrong sum.
 int measure_one_gpu(MeasuringRun& run, const SumOptions& sums,
                     const ArraySizes& sizes);
 
 /// The sections `strong scaling` (`sizes` are of the whole array) and, on
-/// several GPUs, `weak scaling` (of each GPU's part; study, Figure 16). Returns
-/// the number of rows with a wrong sum.
+/// several GPUs, `weak scaling` (of each GPU's part; study, Figure 16), whose
+/// rates are by the host's clock. Returns the number of rows with a wrong sum.
 int measure_many_gpus(MeasuringRun& run, const SumOptions& sums,
                       const ArraySizes& sizes);
+
+/// The lines of --columns of these sections.
+std::string describe_arrays();
 
 }  // namespace syncbench::reduction

@@ -1,25 +1,13 @@
-#include <algorithm>
-#include <numeric>
-#include <stdexcept>
-
 #include "common/device_clock.cuh"
-#include "common/launch.hpp"
-#include "explicit_barrier/sm_windows.hpp"
+#include "explicit_barrier/method_entry.hpp"
 #include "reduction/shared_sums.hpp"
 #include "reduction/sum_kernels.cuh"
 
 namespace syncbench::reduction {
 
-using explicit_barrier::check_order;
+using explicit_barrier::WarpRecord;
 
 namespace {
-
-constexpr int kMostThreads = 1024;
-
-// Small and whole, so that all sums are exact in each of the types.
-__host__ __device__ constexpr int value_at(unsigned index) {
-  return static_cast<int>(index % 8 + 1);
-}
 
 /// The same pointer, ready in a register: otherwise some compilers make it anew
 /// wherever the time is taken. They go on to know that it is to shared memory.
@@ -33,7 +21,7 @@ __device__ __forceinline__ Type* made_before(Type* values) {
 template <class Type>
 __device__ const Type* fill(Type* values, unsigned count) {
   for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-    values[i] = value_at(i);
+    values[i] = shared_value_at(i);
   }
   __syncthreads();
   return made_before(values);
@@ -68,7 +56,7 @@ __device__ __forceinline__ Type strided_sum(Type sum, const Type* values,
 
 /// `stride` is the number of threads; the compiler is not to know it.
 template <class Type>
-__global__ void __launch_bounds__(kMostThreads)
+__global__ void __launch_bounds__(kMostSharedThreads)
     loop_kernel(unsigned count, unsigned stride, int passes,
                 WarpRecord* records, double* sums) {
   __shared__ Type room[kMostSharedBytes / sizeof(Type)];
@@ -93,7 +81,7 @@ __global__ void __launch_bounds__(kMostThreads)
 template <class Type>
 __device__ __forceinline__ Type block_steps(Type sum, Type* partial) {
 #pragma unroll
-  for (unsigned step = kMostThreads / 2; step >= 32; step /= 2) {
+  for (unsigned step = kMostSharedThreads / 2; step >= 32; step /= 2) {
     if (threadIdx.x < 2 * step) partial[threadIdx.x] = sum;
     __syncthreads();
     if (threadIdx.x < step) sum += partial[threadIdx.x + step];
@@ -142,7 +130,7 @@ SharedSumKernels kernels_of(const char* type) {
           address_of(&loop_kernel<Type>),
           address_of(&sum_kernel<Type, 1>),
           address_of(&sum_kernel<Type, 32>),
-          address_of(&sum_kernel<Type, kMostThreads>)};
+          address_of(&sum_kernel<Type, kMostSharedThreads>)};
 }
 
 }  // namespace
@@ -150,68 +138,6 @@ SharedSumKernels kernels_of(const char* type) {
 std::vector<SharedSumKernels> shared_sum_kernels() {
   return {kernels_of<double>("double"), kernels_of<float>("float"),
           kernels_of<int>("int")};
-}
-
-SharedSums::SharedSums(const SharedSumKernels& kernels, int device)
-    : kernels_(kernels),
-      stream_(device),
-      records_(device, kMostThreads / 32),
-      sums_(device, kMostThreads),
-      result_(device, 2) {
-  records_.set_to_zero();
-  sums_.set_to_zero();
-}
-
-double SharedSums::loop_cycles(int threads, int bytes, int passes) {
-  unsigned count = bytes / value_bytes(), stride = threads;
-  WarpRecord* records = records_.get();
-  double* sums = sums_.get();
-  void* arguments[] = {&count, &stride, &passes, &records, &sums};
-  launch(kernels_.loop, threads, arguments);
-  const std::vector<double> found = sums_.read();
-  check(std::accumulate(found.begin(), found.begin() + threads, 0.), threads,
-        bytes, passes + 1);
-  const std::vector<WarpRecord> warps = records_.read();
-  long long first = warps[0].start, last = warps[0].end;
-  for (int warp = 0; warp < (threads + 31) / 32; ++warp) {
-    check_order(warps[warp].start, warps[warp].end);
-    first = std::min(first, warps[warp].start);
-    last = std::max(last, warps[warp].end);
-  }
-  return static_cast<double>(last - first);
-}
-
-double SharedSums::sum_cycles(int threads, int bytes) {
-  unsigned count = bytes / value_bytes(), stride = threads;
-  int trips = 4;
-  double* result = result_.get();
-  void* arguments[] = {&count, &stride, &trips, &result};
-  launch(threads == 1    ? kernels_.thread
-         : threads == 32 ? kernels_.warp
-                         : kernels_.block,
-         threads, arguments);
-  const std::vector<double> found = result_.read();
-  check(found[0], threads, bytes, 1);
-  if (found[1] > 0) return found[1];
-  throw std::runtime_error("a sum took " + std::to_string(found[1]) +
-                           " cycles, which cannot be");
-}
-
-void SharedSums::launch(const void* kernel, int threads, void** arguments) {
-  CUDA_CHECK(launch_traditional({kernel, dim3(1), dim3(threads), arguments},
-                                stream_.get()));
-  CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
-}
-
-void SharedSums::check(double sum, int threads, int bytes, int times) const {
-  double right = 0;
-  for (int i = 0; i < bytes / value_bytes(); ++i) right += value_at(i);
-  right *= times;
-  if (sum == right) return;
-  throw std::runtime_error(
-      "the sum of " + std::to_string(bytes) + " bytes of " + type() + " by " +
-      std::to_string(threads) + " threads is " + std::to_string(sum) +
-      ", which should be " + std::to_string(right));
 }
 
 }  // namespace syncbench::reduction

@@ -2,19 +2,27 @@
 #include <cmath>
 #include <map>
 #include <memory>
+#include <numeric>
+#include <stdexcept>
 #include <utility>
 
+#include "common/cuda_resources.hpp"
+#include "common/launch.hpp"
 #include "explicit_barrier/latency.hpp"
 #include "explicit_barrier/methods.hpp"
+#include "explicit_barrier/sm_windows.hpp"
+#include "reduction/elements.hpp"
 #include "reduction/sections.hpp"
 #include "reduction/shared_sums.hpp"
 
 namespace syncbench::reduction {
 
+using explicit_barrier::check_order;
 using explicit_barrier::find_method;
 using explicit_barrier::measure_latency;
 using explicit_barrier::sample_lengths;
 using explicit_barrier::TimedLaunch;
+using explicit_barrier::WarpRecord;
 
 namespace {
 
@@ -93,6 +101,88 @@ Row switch_row(const char* type, int basic, int more, const char* cost,
       .clock(mhz)
       .set(set);
 }
+
+// Runs the kernels of one type on one GPU, the current one. Every sum is
+// compared with the right one.
+class SharedSums {
+ public:
+  SharedSums(const SharedSumKernels& kernels, int device)
+      : kernels_(kernels),
+        stream_(device),
+        records_(device, kMostSharedThreads / 32),
+        sums_(device, kMostSharedThreads),
+        result_(device, 2) {
+    records_.set_to_zero();
+    sums_.set_to_zero();
+  }
+
+  const char* type() const { return kernels_.type; }
+  int value_bytes() const { return kernels_.value_bytes; }
+
+  // Cycles in which `threads` threads add up `bytes` of values `passes` times,
+  // each thread its own share: from the first warp to begin to the last to end,
+  // after one pass more.
+  double loop_cycles(int threads, int bytes, int passes) {
+    unsigned count = bytes / value_bytes(), stride = threads;
+    WarpRecord* records = records_.get();
+    double* sums = sums_.get();
+    void* arguments[] = {&count, &stride, &passes, &records, &sums};
+    launch(kernels_.loop, threads, arguments);
+    const std::vector<double> found = sums_.read();
+    check(std::accumulate(found.begin(), found.begin() + threads, 0.), threads,
+          bytes, passes + 1);
+    const std::vector<WarpRecord> warps = records_.read();
+    long long first = warps[0].start, last = warps[0].end;
+    for (int warp = 0; warp < (threads + 31) / 32; ++warp) {
+      check_order(warps[warp].start, warps[warp].end);
+      first = std::min(first, warps[warp].start);
+      last = std::max(last, warps[warp].end);
+    }
+    return static_cast<double>(last - first);
+  }
+
+  // Cycles from a barrier, when the values are there, until thread 0 has stored
+  // their sum, by its clock; the last of four sums.
+  double sum_cycles(int threads, int bytes) {
+    unsigned count = bytes / value_bytes(), stride = threads;
+    int trips = 4;
+    double* result = result_.get();
+    void* arguments[] = {&count, &stride, &trips, &result};
+    launch(threads == 1    ? kernels_.thread
+           : threads == 32 ? kernels_.warp
+                           : kernels_.block,
+           threads, arguments);
+    const std::vector<double> found = result_.read();
+    check(found[0], threads, bytes, 1);
+    if (found[1] > 0) return found[1];
+    throw std::runtime_error("a sum took " + std::to_string(found[1]) +
+                             " cycles, which cannot be");
+  }
+
+ private:
+  void launch(const void* kernel, int threads, void** arguments) {
+    CUDA_CHECK(launch_traditional({kernel, dim3(1), dim3(threads), arguments},
+                                  stream_.get()));
+    CUDA_CHECK(cudaStreamSynchronize(stream_.get()));
+  }
+
+  void check(double sum, int threads, int bytes, int times) const {
+    double right = 0;
+    for (int i = 0; i < bytes / value_bytes(); ++i) right += shared_value_at(i);
+    right *= times;
+    if (sum == right) return;
+    throw std::runtime_error(
+        "the sum of " + std::to_string(bytes) + " bytes of " + type() + " by " +
+        std::to_string(threads) + " threads is " + std::to_string(sum) +
+        ", which should be " + std::to_string(right));
+  }
+
+  SharedSumKernels kernels_;
+  Stream stream_;
+  DeviceBuffer<WarpRecord> records_;
+  DeviceBuffer<double> sums_;    // of each thread
+  DeviceBuffer<double> result_;  // the sum, and the cycles that it took
+};
 
 using Curve = std::map<int, Summary>;  // cycles by bytes
 

@@ -9,17 +9,6 @@ namespace {
 
 constexpr int kBlocks = 1024, kThreads = 256;
 
-/// Knuth's two-sum of the high parts, and the rest renormalized.
-__host__ __device__ DoubleDouble add(const DoubleDouble& a,
-                                     const DoubleDouble& b) {
-  const double sum = a.high + b.high;
-  const double of_b = sum - a.high;
-  const double error = (a.high - (sum - of_b)) + (b.high - of_b);
-  const double low = error + (a.low + b.low);
-  const double high = sum + low;
-  return {high, low - (high - sum)};
-}
-
 /// Mixes all bits of `index` into all bits of the result (SplitMix64).
 __device__ unsigned long long hash_of(unsigned long long index) {
   index += 0x9e3779b97f4a7c15;
@@ -63,20 +52,16 @@ __global__ void reference_kernel(const T* data, long long count,
   for (long long i =
            static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x;
        i < count; i += step) {
-    sum = add(sum, {static_cast<double>(array[i]), 0});
+    sum = sum + DoubleDouble{static_cast<double>(array[i]), 0};
   }
   of_threads[threadIdx.x] = sum;
   __syncthreads();
   if (threadIdx.x > 0) return;
-  for (int i = 1; i < kThreads; ++i) sum = add(sum, of_threads[i]);
+  for (int i = 1; i < kThreads; ++i) sum = sum + of_threads[i];
   of_blocks[blockIdx.y * gridDim.x + blockIdx.x] = sum;
 }
 
 }  // namespace
-
-DoubleDouble operator+(const DoubleDouble& a, const DoubleDouble& b) {
-  return add(a, b);
-}
 
 void fill_array(Element element, int device, void* data, long long first,
                 long long count) {

@@ -1,6 +1,8 @@
 // The arrays that are summed, and what their sums have to be.
 #pragma once
 
+#include <cuda_runtime_api.h>
+
 #include <vector>
 
 #include "reduction/elements.hpp"
@@ -14,7 +16,15 @@ struct DoubleDouble {
 };
 
 /// The sum, by Knuth's two-sum; its relative error is below 2^-100.
-DoubleDouble operator+(const DoubleDouble& a, const DoubleDouble& b);
+__host__ __device__ inline DoubleDouble operator+(const DoubleDouble& a,
+                                                  const DoubleDouble& b) {
+  const double sum = a.high + b.high;
+  const double of_b = sum - a.high;
+  const double error = (a.high - (sum - of_b)) + (b.high - of_b);
+  const double low = error + (a.low + b.low);
+  const double high = sum + low;
+  return {high, low - (high - sum)};  // renormalized
+}
 
 /// Fills `count` elements at `data` in the memory of `device` with numbers that
 /// are a hash of their index, the first with number `first`: int odd ones from

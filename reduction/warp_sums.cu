@@ -3,7 +3,6 @@
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 
-#include <cstring>
 #include <type_traits>
 
 #include "explicit_barrier/timed_kernel.cuh"
@@ -21,7 +20,9 @@ namespace cg = cooperative_groups;
 /// has others to add; that takes as long.
 template <class Type>
 struct SumOf32 : Method {
-  static constexpr void describe(About& about) {
+  static constexpr void describe(About& about, const char* name,
+                                 const char* text) {
+    about.operation(Scope::kWarp, name, text);
     about.set = Set::kStudy;
     about.in_test_repeat = false;
     about.most_checked = 1;  // most sums overwrite values
@@ -62,8 +63,7 @@ __device__ __forceinline__ Type* values_behind(Type sum, Here& here) {
 template <class Type>
 struct SerialSum : SumOf32<Type> {
   static constexpr void describe(About& about) {
-    SumOf32<Type>::describe(about);
-    about.operation(Scope::kWarp, "serial", "sum of 32 values by one lane");
+    SumOf32<Type>::describe(about, "serial", "sum of 32 values by one lane");
     // Of integers the compiler adds two at a time, in an order of its own.
     about.code =
         std::is_integral_v<Type>
@@ -102,94 +102,81 @@ __device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
   return sum;
 }
 
-/// What the code of each is: five steps, of which each ends with a store. Of
-/// the barriers of a coalesced group CUDA 11.8 leaves an instruction each on
-/// sm_90; CUDA 11.8 and 12.4 of all barriers a test for convergence each
-/// before.
-template <class Type>
+struct NoGroup {
+  __device__ void sync() const {}
+};
+struct Tile {
+  __device__ void sync() const { group.sync(); }
+  cg::thread_block_tile<32> group =
+      cg::tiled_partition<32>(cg::this_thread_block());
+};
+struct Coalesced {
+  __device__ void sync() const { group.sync(); }
+  cg::coalesced_group group = cg::coalesced_threads();
+};
+
+/// The tree with the barrier of a group. The code of each: five steps, of which
+/// each ends with a store. Of the barriers of a coalesced group CUDA 11.8
+/// leaves an instruction each on sm_90; CUDA 11.8 and 12.4 of all barriers a
+/// test for convergence each before.
+template <class Type, class Words, class Group>
 struct TreeSum : SumOf32<Type> {
-  static constexpr void describe(About& about) {
-    SumOf32<Type>::describe(about);
+  static constexpr void describe(About& about, const char* name,
+                                 const char* text) {
+    SumOf32<Type>::describe(about, name, text);
     const int others =
         CUDART_VERSION < 13000 && about.architecture < 90 ? 48 : 25;
     about.code =
         ExpectedCode(R"(STS\S* .*)", 5).others(others).proof(Proof::kLanes);
+    about.checked = !std::is_same_v<Group, NoGroup>;
+  }
+  template <class Here>
+  __device__ Type operator()(Type sum, Here& here) const {
+    Words* values = values_behind(sum, here);
+    return tree_sum(values, here.thread, sum, [&] { group.sync(); });
+  }
+  Group group;
+};
+
+template <class Type>
+struct NoSyncSum : TreeSum<Type, Type, NoGroup> {
+  static constexpr void describe(About& about) {
+    TreeSum<Type, Type, NoGroup>::describe(
+        about, "nosync", "tree without a barrier: a wrong program");
   }
 };
 
 template <class Type>
-struct NoSyncSum : TreeSum<Type> {
+struct VolatileSum : TreeSum<Type, volatile Type, NoGroup> {
   static constexpr void describe(About& about) {
-    TreeSum<Type>::describe(about);
-    about.operation(Scope::kWarp, "nosync",
-                    "tree without a barrier: a wrong program");
-    about.checked = false;
-  }
-  template <class Here>
-  __device__ Type operator()(Type sum, Here& here) const {
-    return tree_sum(values_behind(sum, here), here.thread, sum, [] {});
+    TreeSum<Type, volatile Type, NoGroup>::describe(
+        about, "volatile", "tree over volatile values without a barrier");
   }
 };
 
 template <class Type>
-struct VolatileSum : TreeSum<Type> {
+struct TileSum : TreeSum<Type, Type, Tile> {
   static constexpr void describe(About& about) {
-    TreeSum<Type>::describe(about);
-    about.operation(Scope::kWarp, "volatile",
-                    "tree over volatile values without a barrier");
-    about.checked = false;
-  }
-  template <class Here>
-  __device__ Type operator()(Type sum, Here& here) const {
-    volatile Type* values = values_behind(sum, here);
-    return tree_sum(values, here.thread, sum, [] {});
+    TreeSum<Type, Type, Tile>::describe(about, "tile",
+                                        "tree with the barrier of a tile");
   }
 };
 
 template <class Type>
-struct TileSum : TreeSum<Type> {
+struct VolatileTileSum : TreeSum<Type, volatile Type, Tile> {
   static constexpr void describe(About& about) {
-    TreeSum<Type>::describe(about);
-    about.operation(Scope::kWarp, "tile", "tree with the barrier of a tile");
+    TreeSum<Type, volatile Type, Tile>::describe(
+        about, "volatile_tile",
+        "tree over volatile values with the barrier of a tile");
   }
-  template <class Here>
-  __device__ Type operator()(Type sum, Here& here) const {
-    return tree_sum(values_behind(sum, here), here.thread, sum,
-                    [&] { tile.sync(); });
-  }
-  cg::thread_block_tile<32> tile =
-      cg::tiled_partition<32>(cg::this_thread_block());
 };
 
 template <class Type>
-struct VolatileTileSum : TreeSum<Type> {
+struct CoalescedSum : TreeSum<Type, Type, Coalesced> {
   static constexpr void describe(About& about) {
-    TreeSum<Type>::describe(about);
-    about.operation(Scope::kWarp, "volatile_tile",
-                    "tree over volatile values with the barrier of a tile");
+    TreeSum<Type, Type, Coalesced>::describe(
+        about, "coa", "tree with the barrier of a coalesced group");
   }
-  template <class Here>
-  __device__ Type operator()(Type sum, Here& here) const {
-    volatile Type* values = values_behind(sum, here);
-    return tree_sum(values, here.thread, sum, [&] { tile.sync(); });
-  }
-  cg::thread_block_tile<32> tile =
-      cg::tiled_partition<32>(cg::this_thread_block());
-};
-
-template <class Type>
-struct CoalescedSum : TreeSum<Type> {
-  static constexpr void describe(About& about) {
-    TreeSum<Type>::describe(about);
-    about.operation(Scope::kWarp, "coa",
-                    "tree with the barrier of a coalesced group");
-  }
-  template <class Here>
-  __device__ Type operator()(Type sum, Here& here) const {
-    return tree_sum(values_behind(sum, here), here.thread, sum,
-                    [&] { group.sync(); });
-  }
-  cg::coalesced_group group = cg::coalesced_threads();
 };
 
 /// The value of each lane, then five shuffles.
@@ -217,32 +204,30 @@ constexpr ExpectedCode five_shuffles(const char* instruction, int others,
 template <class Type>
 struct TileShuffleSum : SumOf32<Type> {
   static constexpr void describe(About& about) {
-    SumOf32<Type>::describe(about);
-    about.operation(Scope::kWarp, "tile_shuffle", "tree by shuffles of a tile");
+    SumOf32<Type>::describe(about, "tile_shuffle",
+                            "tree by shuffles of a tile");
     about.code = five_shuffles<Type>(R"(SHFL\.DOWN .*)", 8, 1);
   }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
-    return shuffled_sum(tile, values_behind(sum, here)[here.thread]);
+    return shuffled_sum(tile.group, values_behind(sum, here)[here.thread]);
   }
-  cg::thread_block_tile<32> tile =
-      cg::tiled_partition<32>(cg::this_thread_block());
+  Tile tile;
 };
 
 template <class Type>
 struct CoalescedShuffleSum : SumOf32<Type> {
   static constexpr void describe(About& about) {
-    SumOf32<Type>::describe(about);
-    about.operation(Scope::kWarp, "coa_shuffle",
-                    "tree by shuffles of a coalesced group");
+    SumOf32<Type>::describe(about, "coa_shuffle",
+                            "tree by shuffles of a coalesced group");
     about.repeats = 1;
     about.code = five_shuffles<Type>(R"(SHFL\.(DOWN|IDX) .*)", 240, 2);
   }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
-    return shuffled_sum(group, values_behind(sum, here)[here.thread]);
+    return shuffled_sum(lanes.group, values_behind(sum, here)[here.thread]);
   }
-  cg::coalesced_group group = cg::coalesced_threads();
+  Coalesced lanes;
 };
 
 constexpr ExpectedCode kOneReduction =
@@ -251,9 +236,8 @@ constexpr ExpectedCode kOneReduction =
 template <class Type>
 struct ReducedSum : SumOf32<Type> {
   static constexpr void describe(About& about) {
-    SumOf32<Type>::describe(about);
-    about.operation(Scope::kWarp, "warp_reduce",
-                    "reduce() of cooperative groups");
+    SumOf32<Type>::describe(about, "warp_reduce",
+                            "reduce() of cooperative groups");
     about.set = Set::kToday;
     const bool one = about.architecture >= 80 && std::is_integral_v<Type>;
     about.code =
@@ -261,17 +245,15 @@ struct ReducedSum : SumOf32<Type> {
   }
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
-    return cg::reduce(tile, values_behind(sum, here)[here.thread],
+    return cg::reduce(tile.group, values_behind(sum, here)[here.thread],
                       cg::plus<Type>());
   }
-  cg::thread_block_tile<32> tile =
-      cg::tiled_partition<32>(cg::this_thread_block());
+  Tile tile;
 };
 
 struct ReduxSum : SumOf32<int> {
   static constexpr void describe(About& about) {
-    SumOf32<int>::describe(about);
-    about.operation(Scope::kWarp, "redux", "__reduce_add_sync(), of int only");
+    SumOf32<int>::describe(about, "redux", "__reduce_add_sync(), of int only");
     about.set = Set::kToday;
     about.first_architecture = 80;
     about.code = kOneReduction;
@@ -307,13 +289,9 @@ std::vector<WarpSums> warp_sums() {
 std::vector<MethodEntry> warp_sum_methods() {
   const std::vector<WarpSums> all = warp_sums();
   std::vector<MethodEntry> by_name;
-  for (const MethodEntry& named : all.back().methods) {
+  for (std::size_t i = 0; i < all.back().methods.size(); ++i) {
     for (const WarpSums& sums : all) {
-      for (const MethodEntry& method : sums.methods) {
-        if (std::strcmp(method.name, named.name) == 0) {
-          by_name.push_back(method);
-        }
-      }
+      if (i < sums.methods.size()) by_name.push_back(sums.methods[i]);
     }
   }
   return by_name;
