@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "common/devices.hpp"
+#include "common/errors.hpp"
 #include "libraries/team.hpp"
 #include "peer_grid_barrier/process_barrier_set.cuh"
 #include "peer_grid_barrier/process_memory.cuh"
@@ -30,16 +31,18 @@ inline peer_grid::Processes processes_of(Team& team) {
   return {team.rank(), team.processes(), all_gather};
 }
 
-/// A set of all GPUs, or this process's part of one. CannotJoin and Error as
-/// these say.
+/// A set of all GPUs, or this process's part of one. CannotMeasure where these
+/// throw CannotJoin, and Error as they say.
 class TeamBarriers {
  public:
-  explicit TeamBarriers(Team& team) {
+  explicit TeamBarriers(Team& team) try {
     if (team.processes() > 1) {
       part_.emplace(team.gpus()[0].index, processes_of(team));
     } else {
       whole_.emplace(device_numbers(team.gpus()));
     }
+  } catch (const peer_grid::CannotJoin& error) {
+    throw CannotMeasure("no-barrier", error.what());
   }
 
   /// Of the GPUs of this process.

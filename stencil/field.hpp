@@ -7,6 +7,7 @@
 
 #include "common/cuda_resources.hpp"
 #include "common/devices.hpp"
+#include "common/launch.hpp"
 #include "common/table.hpp"
 #include "libraries/team.hpp"
 #include "stencil/field_shape.hpp"
@@ -64,6 +65,13 @@ class Field {
   const FieldShape& shape() const { return shape_; }
   const FieldGrid& grid() const { return grid_; }
   const Slab& slab(int rank) const { return slabs_[rank]; }
+
+  /// A kernel on its grid, of each GPU.
+  KernelCall call(const void* kernel, void** arguments,
+                  std::size_t shared_bytes = 0) const {
+    return {kernel, dim3(grid_.blocks), dim3(grid_.threads), arguments,
+            shared_bytes};
+  }
 
   /// CannotMeasure where a GPU cannot store into the memory of another.
   void require_stores() const;

@@ -2,11 +2,9 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <vector>
 
 #include "common/errors.hpp"
-#include "common/launch.hpp"
 #include "common/table.hpp"
 #include "stencil/field.hpp"
 
@@ -35,12 +33,14 @@ struct FieldWay {
   const char* name;
   const char* text;  ///< for --list
   enum class Gpus { kOne, kSeveral, kAny } gpus;
-  FieldForm form;
-  bool orders;  ///< false: no block waits for another, so results are wrong
-  /// CannotMeasure where these GPUs, or a field of this size, cannot.
+  /// CannotMeasure where these GPUs, or a field of this size, cannot. Null in a
+  /// build that lacks it.
   std::unique_ptr<FieldSteps> (*make)(const Field&);
+  FieldForm form = FieldForm::kMemory;
   /// Where the GPUs are those of one process, or one of each process.
   enum class In { kOneProcess, kProcesses, kBoth } in = In::kOneProcess;
+  bool orders = true;  ///< no: a block waits for no other, so results are wrong
+  Remark missing = {};  ///< why a build lacks it
 
   bool is_for(int count) const {
     return gpus == Gpus::kAny || (gpus == Gpus::kOne) == (count == 1);
@@ -57,34 +57,18 @@ std::unique_ptr<FieldSteps> make_steps(const Field& field) {
   return std::make_unique<Steps>(field);
 }
 
-/// In the order of rows and of --list.
+/// In the order of rows and of --list; and those that this build lacks.
 std::vector<FieldWay> field_ways();
+std::vector<FieldWay> missing_field_ways();
 
-/// One that this build lacks, and why.
-struct MissingWay {
-  std::string name;
-  Remark reason;
-};
-std::vector<MissingWay> missing_field_ways();
-
-/// The parts of the list: a kernel a step, and one kernel of all steps. The
-/// second begins with the two ways without order, one of each form.
+/// The parts of both: a kernel a step, and one kernel of all steps. The second
+/// begins with the two ways without order, one of each form.
 std::vector<FieldWay> launched_field_ways();
 std::vector<FieldWay> resident_field_ways();
 
 /// What others are compared with: the host waits for each step of all GPUs, and
 /// copies the halos; between processes MPI does.
 std::unique_ptr<FieldSteps> reference_steps(const Field& field);
-
-/// A kernel that makes one step of a Slab: its arguments are that, and the
-/// number of the step.
-const void* field_step_kernel(const Field& field);
-
-/// Halos by NCCL, where this build has it.
-std::unique_ptr<FieldSteps> make_nccl_steps(const Field& field);
-
-/// Halos by MPI, between processes.
-std::unique_ptr<FieldSteps> make_mpi_steps(const Field& field);
 
 /// CannotMeasure unless all blocks of the kernel fit on each GPU at once, and
 /// all GPUs have cooperative launches. `shared_bytes`: of dynamic shared

@@ -144,9 +144,10 @@ class ResidentSteps : public FieldSteps {
       typename Between::Argument argument = argument_of(rank);
       void* arguments[] = {const_cast<Slab*>(&field_.slab(rank)), &steps,
                            &argument};
-      result.note(launch_cooperative(call(arguments), stream(rank)),
+      const cudaStream_t stream = streams_[rank].get();
+      result.note(launch_cooperative(call(arguments), stream),
                   kCooperativeApi.name);
-      wait_for(stream(rank), result);
+      wait_for(stream, result);
       if (result.code == cudaSuccess) field_.team().meet();
       return result;
     };
@@ -156,12 +157,10 @@ class ResidentSteps : public FieldSteps {
  protected:
   const Field& field() const { return field_; }
   KernelCall call(void** arguments) const {
-    return {kernel_, dim3(field_.grid().blocks), dim3(field_.grid().threads),
-            arguments, shared_bytes_};
+    return field_.call(kernel_, arguments, shared_bytes_);
   }
 
  private:
-  cudaStream_t stream(int rank) const { return streams_[rank].get(); }
   virtual typename Between::Argument argument_of(int /*rank*/) const {
     return {};
   }
@@ -231,11 +230,7 @@ std::unique_ptr<FieldSteps> make_peer_grid_steps(const Field& field) {
   using Fitting = ResidentSteps<PeerGridSync, kForm>;
   field.require_stores();
   make_together([&] { return std::make_unique<Fitting>(field); });
-  try {
-    return make_steps<PeerGridSteps<kForm>>(field);
-  } catch (const peer_grid::CannotJoin& error) {
-    throw CannotMeasure("no-barrier", error.what());
-  }
+  return make_steps<PeerGridSteps<kForm>>(field);
 }
 
 #if CUDART_VERSION < 13000
@@ -279,6 +274,11 @@ std::unique_ptr<FieldSteps> make_multi_grid_steps(const Field& field) {
   return make_steps<MultiGridSteps<kForm>>(field);
 }
 
+template <FieldForm kForm>
+constexpr auto kMakeMultiGrid = make_multi_grid_steps<kForm>;
+#else
+template <FieldForm>
+constexpr decltype(FieldWay::make) kMakeMultiGrid = nullptr;
 #endif
 
 }  // namespace
@@ -313,91 +313,55 @@ void require_resident(const Field& field, const void* kernel,
 
 std::vector<FieldWay> resident_field_ways() {
   using Gpus = FieldWay::Gpus;
+  using In = FieldWay::In;
   constexpr FieldForm kMemory = FieldForm::kMemory, kTile = FieldForm::kTile;
-  return {
-    {"none",
-     "one kernel of all steps without order; its results are wrong; in fields "
-     "larger than the L2 cache all blocks meet after a step, in smaller ones "
-     "each computes another part in each step",
-     Gpus::kAny,
-     kMemory,
-     false,
-     make_steps<UnorderedSteps>},
-        {"none_tile",
-         "no block waits for another; each block's tile stays in shared "
-         "memory, and only what others read is in global memory, too",
-         Gpus::kAny,
-         kTile,
-         false,
-         make_steps<ResidentSteps<OwnBlock, kTile>>},
-        {"grid_sync", "one kernel of all steps with grid_group::sync()",
-         Gpus::kOne,  kMemory,
-         true,        make_steps<ResidentSteps<GridSync, kMemory>>},
-        {"grid_sync_tile",
-         "the same; tiles stay in shared memory",
-         Gpus::kOne,
-         kTile,
-         true,
-         make_steps<ResidentSteps<GridSync, kTile>>},
-        {"peer_grid_sync",
-         "one kernel a GPU with the barrier of peer_grid_barrier/, in one "
-         "process or in one for each GPU",
-         Gpus::kAny,
-         kMemory,
-         true,
-         make_peer_grid_steps<kMemory>,
-         FieldWay::In::kBoth},
-        {"peer_grid_sync_tile",
-         "the same; tiles stay in shared memory",
-         Gpus::kAny,
-         kTile,
-         true,
-         make_peer_grid_steps<kTile>,
-         FieldWay::In::kBoth},
-#if CUDART_VERSION < 13000
-        {"multi_grid_sync",
-         "one kernel a GPU with multi_grid_group::sync()",
-         Gpus::kAny,
-         kMemory,
-         true,
-         make_multi_grid_steps<kMemory>},
-        {"multi_grid_sync_tile",
-         "the same; tiles stay in shared memory",
-         Gpus::kAny,
-         kTile,
-         true,
-         make_multi_grid_steps<kTile>},
-#endif
-  };
+  const Remark removed = {"toolkit",
+                          "CUDA 13 removed it; a build with CUDA 11 or 12 "
+                          "measures it (cmake --preset before13)"};
+  return {{"none",
+           "one kernel of all steps without order; its results are wrong; in "
+           "fields larger than the L2 cache all blocks meet after a step, in "
+           "smaller ones each computes another part in each step",
+           Gpus::kAny, make_steps<UnorderedSteps>, kMemory, In::kBoth,
+           /*orders=*/false},
+          {"none_tile",
+           "no block waits for another; each block's tile stays in shared "
+           "memory, and only what others read is in global memory, too",
+           Gpus::kAny, make_steps<ResidentSteps<OwnBlock, kTile>>, kTile,
+           In::kBoth, /*orders=*/false},
+          {"grid_sync", "one kernel of all steps with grid_group::sync()",
+           Gpus::kOne, make_steps<ResidentSteps<GridSync, kMemory>>},
+          {"grid_sync_tile", "the same; tiles stay in shared memory",
+           Gpus::kOne, make_steps<ResidentSteps<GridSync, kTile>>, kTile},
+          {"peer_grid_sync",
+           "one kernel a GPU with the barrier of peer_grid_barrier/, in one "
+           "process or in one for each GPU",
+           Gpus::kAny, make_peer_grid_steps<kMemory>, kMemory, In::kBoth},
+          {"peer_grid_sync_tile", "the same; tiles stay in shared memory",
+           Gpus::kAny, make_peer_grid_steps<kTile>, kTile, In::kBoth},
+          {"multi_grid_sync", "one kernel a GPU with multi_grid_group::sync()",
+           Gpus::kAny, kMakeMultiGrid<kMemory>, kMemory, In::kOneProcess,
+           /*orders=*/true, removed},
+          {"multi_grid_sync_tile", "the same; tiles stay in shared memory",
+           Gpus::kAny, kMakeMultiGrid<kTile>, kTile, In::kOneProcess,
+           /*orders=*/true, removed}};
 }
 
-std::vector<FieldWay> field_ways() {
-  std::vector<FieldWay> all = resident_field_ways();
-  for (const FieldWay& way : launched_field_ways()) all.push_back(way);
-  return all;
-}
+namespace {
 
-std::vector<MissingWay> missing_field_ways() {
-  std::vector<MissingWay> missing;
-#if CUDART_VERSION >= 13000
-  for (const char* name : {"multi_grid_sync", "multi_grid_sync_tile"}) {
-    missing.push_back({name,
-                       {"toolkit",
-                        "CUDA 13 removed it; a build with CUDA 11 or 12 "
-                        "measures it (cmake --preset before13)"}});
+std::vector<FieldWay> ways_where(bool made) {
+  std::vector<FieldWay> found;
+  for (const auto list : {resident_field_ways, launched_field_ways}) {
+    for (const FieldWay& way : list()) {
+      if ((way.make != nullptr) == made) found.push_back(way);
+    }
   }
-#endif
-#ifndef SYNCBENCH_NCCL
-  missing.push_back(
-      {"nccl_send_recv",
-       {"library", "NCCL was not found when this program was configured"}});
-#endif
-#ifndef SYNCBENCH_MPI
-  missing.push_back(
-      {"mpi_send_recv",
-       {"library", "MPI was not found when this program was configured"}});
-#endif
-  return missing;
+  return found;
 }
+
+}  // namespace
+
+std::vector<FieldWay> field_ways() { return ways_where(true); }
+std::vector<FieldWay> missing_field_ways() { return ways_where(false); }
 
 }  // namespace syncbench::stencil
