@@ -29,12 +29,10 @@ __global__ void meeting_kernel(MeetingFlags flags, unsigned here,
 
 namespace {
 
-/// `Memory` keeps the words.
-template <class Memory>
 class StreamFlags : public EnqueuedBarrier {
  public:
-  /// flags[i]: a word of each GPU, which GPU i waits for.
-  StreamFlags(Memory memory, std::vector<unsigned*> flags)
+  /// flags[i]: a word of each GPU, which GPU i waits for. `memory` keeps them.
+  StreamFlags(std::shared_ptr<void> memory, std::vector<unsigned*> flags)
       : batch_(reinterpret_cast<BatchMemOp>(
             find_driver_entry("cuStreamBatchMemOp", 12000))),
         memory_(std::move(memory)),
@@ -90,7 +88,7 @@ class StreamFlags : public EnqueuedBarrier {
   }
 
   BatchMemOp batch_;
-  Memory memory_;
+  std::shared_ptr<void> memory_;
   std::vector<unsigned*> flags_;
   unsigned step_ = 0;
   AskedApi api_{"cuStreamBatchMemOp"};
@@ -137,28 +135,27 @@ class KernelFlags : public EnqueuedBarrier {
 
 std::unique_ptr<EnqueuedBarrier> stream_flags_on_host(
     const std::vector<int>& devices) {
-  PinnedArray<unsigned> memory(devices.size() * kFlagsApart);
+  const auto memory =
+      std::make_shared<PinnedArray<unsigned>>(devices.size() * kFlagsApart);
   std::vector<unsigned*> flags;
   for (std::size_t i = 0; i < devices.size(); ++i) {
-    flags.push_back(memory.get() + i * kFlagsApart);
+    flags.push_back(memory->get() + i * kFlagsApart);
     std::fill_n(flags.back(), kFlagsApart, 0u);
   }
-  return std::make_unique<StreamFlags<PinnedArray<unsigned>>>(std::move(memory),
-                                                              flags);
+  return std::make_unique<StreamFlags>(memory, flags);
 }
 
 std::unique_ptr<EnqueuedBarrier> stream_flags_of_peers(
     const std::vector<int>& devices) {
-  std::vector<DeviceBuffer<unsigned>> memory;
+  const auto memory = std::make_shared<std::vector<DeviceBuffer<unsigned>>>();
   std::vector<unsigned*> flags;
   for (const int device : devices) {
     const DeviceGuard guard(device);
-    memory.emplace_back(device, kFlagsApart);
-    memory.back().set_to_zero();
-    flags.push_back(memory.back().get());
+    memory->emplace_back(device, kFlagsApart);
+    memory->back().set_to_zero();
+    flags.push_back(memory->back().get());
   }
-  return std::make_unique<StreamFlags<std::vector<DeviceBuffer<unsigned>>>>(
-      std::move(memory), flags);
+  return std::make_unique<StreamFlags>(memory, flags);
 }
 
 std::unique_ptr<EnqueuedBarrier> kernel_flags(const std::vector<int>& devices) {

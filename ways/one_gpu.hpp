@@ -115,12 +115,9 @@ class GraphSeamWay : public StreamWay {
   std::vector<std::unique_ptr<GraphWay>> of_kinds_;
 };
 
-/// First compute capability with programmatic launches, times 10.
-inline constexpr int kProgrammaticVersion = 90;
-
 /// Programmatic launches have to be in the code that a GPU runs.
 inline void require_programmatic(const void* kernel) {
-  if (code_version(kernel) >= kProgrammaticVersion) return;
+  if (code_version(kernel) >= 90) return;
   throw CannotMeasure("no-programmatic-launch",
                       "no programmatic launch before compute capability 9.0");
 }

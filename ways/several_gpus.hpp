@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <memory>
 #include <utility>
@@ -58,27 +59,25 @@ class Events : public EnqueuedBarrier {
   std::vector<std::vector<int>> others_;
 };
 
-/// Of all others, or of those whose number is next to its own.
-inline std::unique_ptr<EnqueuedBarrier> events_of_all(
-    const std::vector<int>& devices) {
+/// Of all others whose number is at most so far from its own.
+inline std::unique_ptr<EnqueuedBarrier> events_within(
+    int distance, const std::vector<int>& devices) {
   const int gpus = static_cast<int>(devices.size());
   std::vector<std::vector<int>> others(devices.size());
   for (int i = 0; i < gpus; ++i) {
     for (int j = 0; j < gpus; ++j) {
-      if (i != j) others[i].push_back(j);
+      if (i != j && std::abs(i - j) <= distance) others[i].push_back(j);
     }
   }
   return std::make_unique<Events>(devices, others);
 }
+inline std::unique_ptr<EnqueuedBarrier> events_of_all(
+    const std::vector<int>& devices) {
+  return events_within(static_cast<int>(devices.size()), devices);
+}
 inline std::unique_ptr<EnqueuedBarrier> events_of_neighbors(
     const std::vector<int>& devices) {
-  const int gpus = static_cast<int>(devices.size());
-  std::vector<std::vector<int>> others(devices.size());
-  for (int i = 0; i + 1 < gpus; ++i) {
-    others[i].push_back(i + 1);
-    others[i + 1].push_back(i);
-  }
-  return std::make_unique<Events>(devices, others);
+  return events_within(1, devices);
 }
 
 /// The first stream waits for the others, and these for it.
@@ -88,10 +87,17 @@ class StarOfEvents : public EnqueuedBarrier {
       : events_(make_events(devices)) {}
 
   void enqueue(const std::vector<cudaStream_t>& streams) override {
+    join(streams);
+    fork(streams);
+  }
+
+  void join(const std::vector<cudaStream_t>& streams) {
     for (std::size_t i = 1; i < streams.size(); ++i) {
       CUDA_CHECK(cudaEventRecord(events_[i].get(), streams[i]));
       CUDA_CHECK(cudaStreamWaitEvent(streams[0], events_[i].get(), 0));
     }
+  }
+  void fork(const std::vector<cudaStream_t>& streams) {
     CUDA_CHECK(cudaEventRecord(events_[0].get(), streams[0]));
     for (std::size_t i = 1; i < streams.size(); ++i) {
       CUDA_CHECK(cudaStreamWaitEvent(streams[i], events_[0].get(), 0));
@@ -149,7 +155,7 @@ class GraphOfGpus : public EnqueuedWay {
   GraphOfGpus(const StreamPool& pool, Steps steps,
               std::unique_ptr<EnqueuedBarrier> barrier)
       : EnqueuedWay(pool, std::move(steps), std::move(barrier)),
-        events_(make_events(devices())) {}
+        star_(devices()) {}
 
   void prepare(int count) override {
     graphs_.prepare(count, pool().stream(0), [&] { return capture(count); });
@@ -161,19 +167,13 @@ class GraphOfGpus : public EnqueuedWay {
   Graph capture(int count) {
     const std::vector<cudaStream_t> all = streams();
     return Graph(all[0], [&] {
-      CUDA_CHECK(cudaEventRecord(events_[0].get(), all[0]));
-      for (std::size_t i = 1; i < all.size(); ++i) {
-        CUDA_CHECK(cudaStreamWaitEvent(all[i], events_[0].get(), 0));
-      }
+      star_.fork(all);
       EnqueuedWay::launch(count);
-      for (std::size_t i = 1; i < all.size(); ++i) {
-        CUDA_CHECK(cudaEventRecord(events_[i].get(), all[i]));
-        CUDA_CHECK(cudaStreamWaitEvent(all[0], events_[i].get(), 0));
-      }
+      star_.join(all);
     });
   }
 
-  std::vector<Event> events_;
+  StarOfEvents star_;
   PreparedGraphs graphs_;
 };
 
