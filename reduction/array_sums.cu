@@ -1,5 +1,10 @@
 #include <cooperative_groups.h>
 
+#include <algorithm>
+#include <cub/device/device_reduce.cuh>
+#include <cub/version.cuh>
+#include <limits>
+
 #include "common/check.hpp"
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
@@ -217,6 +222,63 @@ class ReadLimit : public ArraySum {
   SumGrid grid_;
 };
 
+constexpr long long kMostInt = std::numeric_limits<int>::max();
+
+// CUB counts with the type of the count, here an int where it fits; before CUB
+// 2.2 it has nothing else.
+template <class T>
+cudaError_t sum(void* memory, std::size_t& bytes, const T* data, T* result,
+                long long count, cudaStream_t stream) {
+#if CUB_VERSION >= 200200
+  if (count > kMostInt) {
+    return cub::DeviceReduce::Sum(memory, bytes, data, result, count, stream);
+  }
+#endif
+  return cub::DeviceReduce::Sum(memory, bytes, data, result,
+                                static_cast<int>(count), stream);
+}
+
+/// DeviceReduce::Sum of the CUB that comes with the toolkit, its temporary
+/// memory allocated beforehand.
+template <class T>
+class CubSum : public ArraySum {
+ public:
+  CubSum(const Gpu& gpu, long long most)
+      : memory_(gpu.index, bytes_for(gpu, most)) {}
+
+  void spoil() override { memory_.spoil(); }
+  Remark refuses(long long count) const override {
+    if (CUB_VERSION >= 200200 || count <= kMostInt) return {};
+    return {"toolkit", "this toolkit's CUB sums fewer than 2^31"};
+  }
+  void enqueue(const void* data, long long count, void* result,
+               cudaStream_t stream) override {
+    std::size_t bytes = memory_.size();
+    check(sum(memory_.get(), bytes, static_cast<const T*>(data),
+              static_cast<T*>(result), count, stream));
+  }
+
+ private:
+  static void check(cudaError_t code) {
+    check_cuda(code, "cub::DeviceReduce::Sum", __FILE__, __LINE__);
+  }
+
+  // What either kind of count needs.
+  static std::size_t bytes_for(const Gpu& gpu, long long most) {
+    const DeviceGuard guard(gpu.index);
+    std::size_t largest = 1;
+    for (const long long count : {std::min(most, kMostInt), most}) {
+      if (CUB_VERSION < 200200 && count > kMostInt) continue;
+      std::size_t bytes = 0;
+      check(sum<T>(nullptr, bytes, nullptr, nullptr, count, nullptr));
+      largest = std::max(largest, bytes);
+    }
+    return largest;
+  }
+
+  DeviceBuffer<char> memory_;
+};
+
 }  // namespace
 
 const std::vector<ArraySumMethod>& array_sum_methods() {
@@ -233,8 +295,8 @@ const std::vector<ArraySumMethod>& array_sum_methods() {
       {"last_block",
        "one kernel whose last block, by an atomic counter, ends it",
        make_for<ArraySum, LastBlock, Gpu, long long>},
-      {"cub", "DeviceReduce::Sum of the toolkit's CUB", make_cub_sum,
-       Set::kStudy},
+      {"cub", "DeviceReduce::Sum of the toolkit's CUB",
+       make_for<ArraySum, CubSum, Gpu, long long>, Set::kStudy},
       {"two_pass_tree",
        "two kernels with a tree in shared memory, as introductions teach it",
        make_for<ArraySum, TwoPassTree, Gpu, long long>},

@@ -52,11 +52,6 @@ using ArraySumMethod = SumMethod<ArraySum, Gpu, long long>;
 /// In the order of rows and of --list.
 const std::vector<ArraySumMethod>& array_sum_methods();
 
-/// DeviceReduce::Sum of the CUB that comes with the toolkit, its temporary
-/// memory allocated beforehand.
-std::unique_ptr<ArraySum> make_cub_sum(Element element, Gpu gpu,
-                                       long long most);
-
 /// What one GPU holds of the array, in its own memory.
 struct Part {
   const void* data;

@@ -84,24 +84,6 @@ struct SerialSum : SumOf32<Type> {
   }
 };
 
-/// The tree of Figure 11 over plain or volatile values; meet() stands behind
-/// each step. There, a lane adds where tid + step < 32, also what another
-/// lane overwrites in the same step: a race, whatever the barrier. The lanes
-/// whose sums are still needed are those below step.
-template <class Words, class Type, class Meet>
-__device__ __forceinline__ Type tree_sum(Words* values, unsigned lane, Type sum,
-                                         Meet meet) {
-#pragma unroll
-  for (unsigned step = 16; step >= 1; step /= 2) {
-    if (lane < step) {
-      sum = values[lane] + values[lane + step];
-      values[lane] = sum;
-    }
-    meet();
-  }
-  return sum;
-}
-
 struct NoGroup {
   __device__ void sync() const {}
 };
@@ -115,7 +97,11 @@ struct Coalesced {
   cg::coalesced_group group = cg::coalesced_threads();
 };
 
-/// The tree with the barrier of a group. The code of each: five steps, of which
+/// The tree of Figure 11 over plain or volatile words, with the barrier of a
+/// group behind each step. There, a lane adds where tid + step < 32, also what
+/// another lane overwrites in the same step: a race, whatever the barrier. The
+/// lanes whose sums are still needed are those below step.
+/// The code of each: five steps, of which
 /// each ends with a store. Of the barriers of a coalesced group CUDA 11.8
 /// leaves an instruction each on sm_90; CUDA 11.8 and 12.4 of all barriers a
 /// test for convergence each before.
@@ -133,7 +119,16 @@ struct TreeSum : SumOf32<Type> {
   template <class Here>
   __device__ Type operator()(Type sum, Here& here) const {
     Words* values = values_behind(sum, here);
-    return tree_sum(values, here.thread, sum, [&] { group.sync(); });
+    const unsigned lane = here.thread;
+#pragma unroll
+    for (unsigned step = 16; step >= 1; step /= 2) {
+      if (lane < step) {
+        sum = values[lane] + values[lane + step];
+        values[lane] = sum;
+      }
+      group.sync();
+    }
+    return sum;
   }
   Group group;
 };

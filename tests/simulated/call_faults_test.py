@@ -306,7 +306,7 @@ def judge_message(call, fault, exit_code, line):
         return [] if OF_DEVICES.match(text) else ["an error of devices that is none"]
     # CUB and libcu++ return and throw errors of their own for some calls.
     if any(re.search("cub::|cuda::", name) for name, _ in (call.way[1], *call.way[2])):
-        own = r".*: (cub::DeviceReduce::Sum failed at .*cub_sum\.cu:\d+: cudaE|cudaError \d+: )"
+        own = r".*: (cub::DeviceReduce::Sum failed at .*array_sums\.cu:\d+: cudaE|cudaError \d+: )"
         return [] if re.match(own, text) else ["the error of CUB does not name the point"]
     if call.name.startswith("nccl"):
         own = rf"(.*: )?{call.name}: pretended error$"
