@@ -17,6 +17,11 @@ struct CallShape {
   int bytes = -1;
   int blocks = -1;  ///< on each GPU
   int threads = -1;
+
+  KernelCall call(const void* kernel, void** arguments = nullptr) const {
+    return {kernel, dim3(static_cast<unsigned>(blocks)),
+            dim3(static_cast<unsigned>(threads)), arguments};
+  }
 };
 
 /// Nanoseconds of so many operations of a method in a row, in one shape, from
@@ -70,10 +75,7 @@ struct Library {
 inline void enqueue(const void* kernel, const CallShape& shape, void* argument,
                     int operations, cudaStream_t stream, CallResult& result) {
   void* arguments[] = {argument, &operations};
-  result.note(launch_cooperative(
-                  {kernel, dim3(static_cast<unsigned>(shape.blocks)),
-                   dim3(static_cast<unsigned>(shape.threads)), arguments},
-                  stream),
+  result.note(launch_cooperative(shape.call(kernel, arguments), stream),
               kCooperativeApi.name);
 }
 

@@ -20,10 +20,8 @@ Session barrier(Team& team, Lengths) {
 Session around_launch(Team& team, Lengths) {
   return {[&team](const CallShape& shape) -> Point {
     const auto stream = std::make_shared<Stream>(team.gpus()[0].index);
-    KernelCall call;
-    call.kernel = reinterpret_cast<const void*>(null_kernel);
-    call.grid = dim3(static_cast<unsigned>(shape.blocks));
-    call.block = dim3(static_cast<unsigned>(shape.threads));
+    const KernelCall call =
+        shape.call(reinterpret_cast<const void*>(null_kernel));
     return [&team, stream, call](int operations) {
       return team.run([&](int) {
         CallResult result;

@@ -20,9 +20,9 @@ const auto* const kKernel = reinterpret_cast<const void*>(peer_grid_kernel);
 Point in_kernel(Team& team, std::shared_ptr<const TeamBarriers> barriers,
                 const CallShape& shape) {
   require_room(kKernel, shape, team.gpus()[0]);
-  const auto streams = std::make_shared<std::vector<Stream>>();
   const auto ends = barriers->ends(shape.blocks);
-  *streams = make_streams(device_numbers(team.gpus()));
+  const auto streams = std::make_shared<std::vector<Stream>>(
+      make_streams(device_numbers(team.gpus())));
   const Point run = [=, &team](int operations) {
     return team.run(
         [&](int i) {

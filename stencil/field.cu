@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "common/errors.hpp"
 #include "common/launch.hpp"
 #include "common/peer_access.hpp"
@@ -45,7 +47,7 @@ __global__ void digest_cells(const float* cells, unsigned long long first,
 // All cells by a grid that fills the GPU.
 template <class... Parameters>
 void launch_on_all(const Gpu& gpu, void (*kernel)(Parameters...),
-                   Parameters... given) {
+                   std::common_type_t<Parameters>... given) {
   void* arguments[] = {&given...};
   CUDA_CHECK(
       launch_traditional({reinterpret_cast<const void*>(kernel),
@@ -152,9 +154,8 @@ void Field::fill() {
     const DeviceGuard guard(gpu.index);
     CUDA_CHECK(cudaMemset(slab.copies[1], 0xff, all * sizeof(float)));
     const auto fill_some = [&](int copy, long long from, long long count) {
-      launch_on_all<float*, unsigned long long, long long>(
-          gpu, fill_cells, slab.copies[copy] + from, first_index(rank) + from,
-          count);
+      launch_on_all(gpu, fill_cells, slab.copies[copy] + from,
+                    first_index(rank) + from, count);
     };
     fill_some(0, 0, all);
     const int number = team_.first() + rank;
@@ -169,8 +170,7 @@ std::uint64_t Field::digest(int steps) {
     const Slab& slab = slabs_[rank];
     const DeviceGuard guard(gpus()[rank].index);
     sums_[rank].set_to_zero();
-    launch_on_all<const float*, unsigned long long, long long,
-                  unsigned long long*>(
+    launch_on_all(
         gpus()[rank], digest_cells, slab.copies[steps % 2] + slab.layer,
         first_index(rank) + slab.layer, shape_.cells(), sums_[rank].get());
   }

@@ -23,8 +23,6 @@ using libraries::wait_for;
 
 namespace {
 
-struct NoArgument {};
-
 /// Each block computes the same part of the field in all steps.
 struct SamePart {
   __device__ static unsigned part() { return blockIdx.x; }
@@ -76,7 +74,7 @@ class NoOrder {
 
 /// A block waits for no other.
 struct OwnBlock : SamePart {
-  using Argument = NoArgument;
+  struct Argument {};
   __device__ explicit OwnBlock(const Argument&) {}
   __device__ void sync() { __syncthreads(); }
 };
