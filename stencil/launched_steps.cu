@@ -96,7 +96,7 @@ class CarriedSteps : public FieldSteps {
     }
   }
 
-  cudaError_t launch(int rank, int step, cudaStream_t stream) {
+  cudaError_t launch_step(int rank, int step, cudaStream_t stream) {
     void* arguments[] = {&slabs_[rank], &step};
     return launch_traditional(field_.call(step_kernel(field_), arguments),
                               stream);
@@ -129,7 +129,7 @@ class WaitedSteps : public CarriedSteps {
     for (int step = 0; step < steps; ++step) {
       for (int rank = 0; rank < field_.gpu_count(); ++rank) {
         CUDA_CHECK(cudaSetDevice(device(rank)));
-        CUDA_CHECK(launch(rank, step, streams_[rank].get()));
+        CUDA_CHECK(launch_step(rank, step, streams_[rank].get()));
       }
       wait();
       for (int rank = 0; rank + 1 < field_.gpu_count(); ++rank) {
@@ -179,7 +179,7 @@ class MpiSteps : public CarriedSteps {
     return field_.team().run([&](int) {
       CallResult result;
       for (int step = 0; step < steps && result.code == cudaSuccess; ++step) {
-        result.note(launch(0, step, stream_.get()), kTraditionalApi.name);
+        result.note(launch_step(0, step, stream_.get()), kTraditionalApi.name);
         if (step + 1 < steps) exchange((step + 1) % 2, result);
       }
       wait_for(stream_.get(), result);
@@ -242,7 +242,7 @@ class NcclSteps : public CarriedSteps {
     for (int step = 0;
          step < steps && result.code == cudaSuccess && sent == ncclSuccess;
          ++step) {
-      result.note(launch(rank, step, group_.stream(rank)),
+      result.note(launch_step(rank, step, group_.stream(rank)),
                   kTraditionalApi.name);
       if (step + 1 < steps) sent = exchange(rank, (step + 1) % 2);
     }
