@@ -17,8 +17,7 @@ Exit codes: 0 all the same; 1 something differs; 2 bad usage, or something canno
 import argparse
 import collections
 import concurrent.futures
-import itertools
-import math
+import difflib
 import os
 import re
 import shutil
@@ -29,10 +28,9 @@ import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "scripts"), str(ROOT / "tests" / "machine_code")]
+sys.path.insert(0, str(ROOT / "tests" / "machine_code"))
 import kernel_hashes  # noqa: E402
 from machine_code import NoDisassembler  # noqa: E402
-from parts import tsv  # noqa: E402
 
 CACHE = ROOT / "build" / "golden"
 PROGRAMS = ("Stencil", "ImplicitBarrier", "BenchmarkInterSM", "Pitfalls", "BenchmarkIntraSM",
@@ -50,7 +48,8 @@ SHORT = (("--list", ""), ("--columns", ""), ("--help", ""), ("--machine-code 90"
 MASKS = ((re.compile(r"\bcommit=[\w-]+"), "commit=COMMIT"),
          (re.compile(r"[\w./-]+\.(?:cpp|cuh?|hpp):\d+"), "FILE:LINE"))
 LIMIT_S = 900
-SHOWN = 3  # of what differs
+SHOWN = 10  # lines or names of what differs
+WIDEST = 160
 
 
 class Stop(Exception):
@@ -152,111 +151,29 @@ def runs_of(folder, programs, noise):
 Difference = collections.namedtuple("Difference", "kind text")
 
 
-class Part:
-    """A section, or what stands above the first: other lines alone."""
-
-    def __init__(self, header=()):
-        self.header, self.rows, self.lines = list(header), {}, []
-        self.point = [self.header.index(name) for name in tsv.Section("", self.header).point]
-
-    def add(self, cells):
-        key = " ".join((cells[0], *(f"{self.header[i]}={cells[i]}" for i in self.point
-                                    if i < len(cells))))
-        while key in self.rows:
-            key += "'"
-        self.rows[key] = dict(itertools.zip_longest(self.header, cells, fillvalue=""))
-
-
-def parts_of(text):
-    """{title: Part} of an output, whatever it is."""
-    parts = {"": Part()}
-    part = parts[""]
-    for line in text.splitlines():
-        if line.startswith("method\t") and part.lines and part.lines[-1].startswith("#"):
-            title = part.lines.pop()
-            part = parts.setdefault(title[1:].partition(":")[0].strip(), Part(line.split("\t")))
-            part.lines.append(title)
-        elif part.header and not line.startswith("#"):
-            part.add(line.split("\t"))
-        else:
-            part.lines.append(line)
-    return parts
-
-
-def change(old, new):
-    """How much a cell differs, as a part; infinite where that cannot be said."""
-    try:
-        return abs(float(new) / float(old) - 1)
-    except (ValueError, ZeroDivisionError):
-        return math.inf
-
-
 def some(kind, items):
     """A Difference that counts what differs and shows the first; none where nothing does."""
     items = list(items)
     if items:
         rest = " ..." if len(items) > SHOWN else ""
         yield Difference(kind, f"{len(items)}: "
-                         + " | ".join(item[:160] for item in items[:SHOWN]) + rest)
+                         + " | ".join(item[:WIDEST] for item in items[:SHOWN]) + rest)
 
 
-def in_both(old, new):
-    return [name for name in old if name in new], [name for name in new if name in old]
-
-
-def line_differences(old, new):
-    before, after = collections.Counter(old), collections.Counter(new)
-    yield from some("lines only in BASE", (before - after).elements())
-    yield from some("lines only here", (after - before).elements())
-    if before == after and old != new:
-        yield Difference("order of lines", "")
-
-
-def part_differences(old, new):
-    """Of two Parts with the same title."""
-    if old.header != new.header:
-        yield Difference("columns", f"{' '.join(old.header)} | here {' '.join(new.header)}")
-    for kind, keys in (("methods with rows only in BASE", old.rows.keys() - new.rows.keys()),
-                       ("methods with rows only here", new.rows.keys() - old.rows.keys())):
-        methods = collections.Counter(key.split()[0] for key in sorted(keys))
-        yield from some(kind, (f"{method} ({count})" for method, count in methods.items()))
-    both, both_here = in_both(old.rows, new.rows)
-    changes = [(change(cell, new.rows[key][column]), key, column)
-               for key in both for column, cell in old.rows[key].items()
-               if new.rows[key].get(column, cell) != cell]
-    if changes:  # those of means say more than those of their spreads
-        part, key, column = max(changes, key=lambda one: (one[2][:2] not in ("s(", "ci"), one))
-        rows = len({key for _, key, _ in changes})
-        yield Difference("rows", f"{rows} of {len(both)} differ, most by {100 * part:.3g}%: {key}: "
-                         f"{column}={old.rows[key][column]}, here {new.rows[key][column]}")
-    if both != both_here:
-        yield Difference("order of rows", "")
-    yield from line_differences(old.lines, new.lines)
-
-
-def text_differences(old, new):
-    """Of two outputs, by section."""
-    if old == new:
-        return
-    before, after = parts_of(old), parts_of(new)
-    both, both_here = in_both(before, after)
-    found = [Difference(f"section {where}", f"{title} ({len(parts[title].rows)} rows)")
-             for where, parts in (("only in BASE", before), ("only here", after))
-             for title in parts if title not in both]
-    for title in both:
-        found += [Difference(kind, f"{title}: {text}" if title else text)
-                  for kind, text in part_differences(before[title], after[title])]
-    if both != both_here:
-        found.append(Difference("order of sections", ""))
-    yield from found or [Difference("other bytes", "")]
+def text_differences(kind, old, new):
+    """A Difference that shows the first lines of a diff; none where all bytes are the same."""
+    lines = list(difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True),
+                                      "BASE", "here", n=0))
+    if lines:
+        yield Difference(kind, f"{len(lines)} lines of a diff\n" + "".join(
+            f"        {line.rstrip()[:WIDEST]}\n" for line in lines[2:2 + SHOWN]).rstrip())
 
 
 def run_differences(old, new):
     if old.code != new.code:
         yield Difference("exit code", f"{old.code}, here {new.code}")
-    yield from text_differences(old.out, new.out)
-    for kind, text in text_differences(old.err, new.err):
-        yield Difference(f"standard error, {kind}", text)
+    yield from text_differences("rows", old.out, new.out)
+    yield from text_differences("standard error", old.err, new.err)
     yield from some("calls", (
         f"{name} of GPU {gpu}, process {process}: {old.calls[process, gpu, name]}, here "
         f"{new.calls[process, gpu, name]}"

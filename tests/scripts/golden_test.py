@@ -9,19 +9,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests"))
 import golden  # noqa: E402
 
-OUTPUT = """\
-# program[name=Made version=1]
-# one: how
-method	rep	blk	m(ovh)	s(ovh)
-first	9	1	10.000	1.000
-first	9	2	20.000	1.000
-second	9	1	30.000	1.000
-# note[api] second: something
-# two: how
-method	rep	m(ttl)
-first	1	7.000
-# end[rows=4]
-"""
 # Its output, CUDA calls and exit code.
 PROGRAM = """#!/bin/sh
 {{ echo '1	-1	0	cudaMalloc	x'; {call}; }} >>"${{STAND_IN##*calls=}}"
@@ -31,40 +18,6 @@ echo {error} >&2
 exit {code}
 """
 HEALTHY = dict(call="true", commit="0123456789ab", line=12, error="", code=0)
-
-
-class Texts(unittest.TestCase):
-    def changed(self, *replacements):
-        new = OUTPUT
-        for old, text in replacements:
-            self.assertIn(old, new)
-            new = new.replace(old, text)
-        return list(golden.text_differences(OUTPUT, new))
-
-    def test_each_kind(self):
-        self.assertEqual(self.changed(), [])
-        row, other = "first\t9\t1\t10.000\t1.000\n", "first\t9\t2\t20.000\t1.000\n"
-        for kinds_found, *replacements in (
-                (["rows"], ("10.000", "11.000")),
-                (["order of rows"], (row + other, other + row)),
-                (["methods with rows only in BASE"], (row, "")),
-                (["methods with rows only here"], (row, row + row)),
-                (["methods with rows only here", "methods with rows only in BASE"],
-                 ("second\t9", "third\t9")),
-                (["columns"], ("s(ovh)", "dev(ovh)")),
-                (["columns"], ("\tm(ttl)\nfirst\t1\t7.000", "\nfirst\t1")),
-                (["rows"], ("\t7.000", "")),
-                (["other bytes"], ("\t7.000", "\t7.000\t8")),
-                (["lines only here", "lines only in BASE"], ("something", "nothing")),
-                (["lines only here", "lines only in BASE"], ("# one: how", "# one: so")),
-                (["section only here", "section only in BASE"], ("# two:", "# three:")),
-                (["other bytes"], ("[rows=4]\n", "[rows=4]"))):
-            found = sorted(one.kind for one in self.changed(*replacements))
-            self.assertEqual(found, kinds_found, replacements)
-        one, two = ("# {0}\nmethod\tm\n{0}\t1.0\n".format(name) for name in ("one", "two"))
-        for old, new, kind in (("a\nb\n", "b\na\n", "lines"), (one + two, two + one, "sections")):
-            self.assertEqual([found.kind for found in golden.text_differences(old, new)],
-                             [f"order of {kind}"])
 
 
 class Programs(unittest.TestCase):
@@ -83,10 +36,15 @@ class Programs(unittest.TestCase):
     def test_each_kind(self):
         self.assertEqual(self.kinds(), set())
         self.assertEqual(self.kinds(commit="ba9876543210-dirty", line=13), set())
-        self.assertEqual(self.kinds(code=3), {"exit code"})
-        self.assertEqual(self.kinds(error="broken"),
-                         {"standard error, lines only here", "standard error, lines only in BASE"})
-        self.assertEqual(self.kinds(call="echo '2\t-1\t0\tcudaFree\tx'"), {"calls"})
+        for kind, planted in (("exit code", dict(code=3)), ("standard error", dict(error="broken")),
+                              ("rows", dict(commit="0123456789ab\t8")),
+                              ("calls", dict(call="echo '2\t-1\t0\tcudaFree\tx'"))):
+            self.assertEqual(self.kinds(**planted), {kind})
+
+    def test_what_is_shown(self):
+        for new, shown in (("a\nb\n", "+b"), ("a", "+a")):
+            found, = golden.text_differences("rows", "a\n", new)
+            self.assertEqual(found.text.splitlines()[-1].strip(), shown)
 
 
 class Kernels(unittest.TestCase):
