@@ -201,7 +201,7 @@ class Warned(unittest.TestCase):
     def test_a_check_without_end(self):
         """It takes a minute."""
         self.assertEqual(list(told("waiting_block")), [
-            "waiting_block: no rows; exit code 1", "  BenchmarkIntraSM: error: blocksync, 1 x 32: the "
+            "waiting_block: 0 rows; exit code 1", "  BenchmarkIntraSM: error: blocksync, 1 x 32: the "
             "check before a row has not ended within 60 s"])
 
     def test_a_kernel_that_nobody_ends(self):
