@@ -42,37 +42,37 @@ def all_pages():
     return sorted(str(path.relative_to(ROOT)) for pattern in patterns for path in ROOT.glob(pattern))
 
 
+def outside_blocks(text):
+    """(line number, line); lines of blocks between ``` are empty."""
+    in_block = False
+    for number, line in enumerate(text.splitlines(), 1):
+        is_fence = line.lstrip().startswith("```")
+        in_block ^= is_fence
+        yield number, "" if is_fence or in_block else line
+
+
 def prose(text):
     """(line number, line) outside of code blocks and comments; what is between ` is one word."""
     text = re.sub(r"<!--.*?-->", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
-    in_code = above_is_empty = False
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.lstrip().startswith("```"):
-            in_code = not in_code
-            yield number, ""
-        elif not in_code and not (line.startswith("    ") and above_is_empty):
-            line = re.sub(r"`[^`]*`", "`code`", line)
-            yield number, re.sub(r"<[^>]*>", "", line)
-            above_is_empty = not line.strip()
-        elif not in_code:
-            yield number, ""  # the next line of a block is one of it, too
+    above_is_empty = False
+    for number, line in outside_blocks(text):
+        if line.startswith("    ") and above_is_empty:
+            line = ""  # the next line of a block is one of it, too
+        above_is_empty = not line.strip()
+        yield number, re.sub(r"<[^>]*>", "", re.sub(r"`[^`]*`", "`code`", line))
 
 
 def paragraphs(text):
     """[(line number, line), ...] of each paragraph and item of a list; no headings, no tables."""
     found = []
-    for number, line in prose(text):
+    for number, line in [*prose(text), (0, "")]:
         is_item = re.match(r"\s*([-*]|\d+\.) ", line)
-        if not line.strip() or line.startswith(("#", "|")) or is_item:
-            if found:
-                yield found
+        is_text = line.strip() and not line.startswith(("#", "|"))
+        if found and (is_item or not is_text):
+            yield found
             found = []
-        if is_item:
-            found = [(number, line[is_item.end():])]
-        elif line.strip() and not line.startswith(("#", "|")):
-            found.append((number, line))
-    if found:
-        yield found
+        if is_text:
+            found.append((number, line[is_item.end():] if is_item else line))
 
 
 def sentences(text):
@@ -117,11 +117,9 @@ def all_sources():
 
 def anchors(text):
     found = []
-    in_code = False
-    for line in text.splitlines():
-        in_code ^= line.lstrip().startswith("```")
+    for _, line in outside_blocks(text):
         head = re.match(r"#+ (.*)", line)
-        if head and not in_code:
+        if head:
             slug = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", head[1]).strip().lower()
             slug = re.sub(r"[^\w\- ]", "", slug).replace(" ", "-")
             found.append(slug + (f"-{found.count(slug)}" if slug in found else ""))
@@ -130,13 +128,10 @@ def anchors(text):
 
 def links(text):
     """(line number, target) of links and pictures; none in code."""
-    in_code = False
-    for number, line in enumerate(text.splitlines(), 1):
-        in_code ^= line.lstrip().startswith("```")
-        if not in_code:
-            line = re.sub(r"`[^`]*`", "", line)
-            for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", line):
-                yield number, "".join(target)
+    for number, line in outside_blocks(text):
+        line = re.sub(r"`[^`]*`", "", line)
+        for target in re.findall(r"\]\(([^)\s]+)\)|src=\"([^\"]+)\"", line):
+            yield number, "".join(target)
 
 
 def dead_links(page, text):
