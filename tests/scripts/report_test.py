@@ -1,15 +1,24 @@
-"""Tests of report.py as a whole, on recorded and on made-up folders."""
+"""Tests of report.py on recorded and on made-up folders: names of GPUs, which runs are compared,
+markup; and of what pages show of results/."""
 
 import re
 import shutil
 import unittest
+from pathlib import Path
+from types import SimpleNamespace
 
 from html_page import Page
 from made_up_rows import ENVIRONMENT, ROWS
 from report_support import NO_SUMS, ReportCase, copy_of
-from scripts_support import ROOT
+from scripts_support import ROOT, ScriptsTest
 
-from reporting.sheets import coded, literal  # scripts_support has put scripts/ on the path
+# scripts_support has put scripts/ on the path
+from pages import write_pages
+from parts import tsv
+from reporting import normal
+from reporting.estimates import short_name
+from reporting.sheets import coded, literal
+from reporting.study import FOLDER
 
 
 # As Markdown that shows them.
@@ -83,6 +92,95 @@ class ReportTest(ReportCase):
                          f"this row: {literal(name)}"):
                 self.assertIn(text, self.page)
             self.assertNotIn("<", self.page.replace("`kernel<<<...>>>()`", ""))
+
+
+class NameTest(unittest.TestCase):
+    def test_short_names(self):
+        for gpu, name in (("NVIDIA H200", "H200"), ("NVIDIA H100 80GB HBM3", "H100"),
+                          ("Tesla V100-SXM2-16GB", "Tesla V100"), ("NVIDIA A100-PCIE-40GB",
+                                                                   "A100"),
+                          ("NVIDIA GeForce RTX 4090", "RTX 4090"), ("NVIDIA GB200", "GB200"),
+                          ("NVIDIA RTX 6000 Ada Generation", "RTX 6000 Ada"),
+                          ("NVIDIA GeForce RTX 4090 Laptop GPU", "RTX 4090 Laptop"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Max-Q Workstation Edition",
+                           "RTX PRO 6000 Max-Q"),
+                          ("NVIDIA RTX PRO 6000 Blackwell Server Edition", "RTX PRO 6000")):
+            self.assertEqual(short_name(
+                SimpleNamespace(environment={"gpu": gpu}, simulated=False)), name)
+
+
+class NormalTest(ScriptsTest):
+    def a_run(self, name, gpu, sms="132"):
+        environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n"
+        launches = ROWS["ImplicitBarrier"].replace("NVIDIA H200", gpu)
+        return tsv.Run(self.write_run(self.folder / name, {
+            "environment": environment, "ImplicitBarrier": launches}))
+
+    def test_which_runs_are_compared(self):
+        mine, twin = self.a_run("mine", "A"), self.a_run("ax2", "A")
+        far, near = self.a_run("bx1", "B", "80"), self.a_run("cx1", "C", "120")
+        again = self.a_run("cx2", "C", "120")
+        self.a_run("cx3_20260101", "A")  # somebody's own, and none kept for reference
+        recorded = normal.recorded_runs(self.folder)
+        self.assertEqual([run.path.name for run in recorded], ["ax2", "bx1", "cx1", "cx2"])
+        for runs, expected in (([far, near, twin], [twin]), ([mine, twin], [twin]),
+                               ([far, near, again], []), ([mine], []), ([], [])):
+            self.assertEqual(normal.references(mine, runs), expected)
+
+    def test_rows_are_matched_by_blocks_per_sm(self):
+        small = {"BenchmarkInterSM": ROWS["BenchmarkInterSM"].replace("4224", "3840").replace(
+            "\t132\t32", "\t120\t32"), "environment": ENVIRONMENT.replace("132", "120")}
+        other = tsv.Run(self.write_run(self.folder / "other", small))
+        run = tsv.Run(self.write_run(self.folder / "run"))
+        grid = [row for row in normal.judged(run, [other])
+                if row.key[0] == "BenchmarkInterSM"]
+        self.assertEqual([row.verdict for row in grid], ["same"] * 5)
+        self.assertEqual([row.key[5] for row in grid], ["1xSM", "32xSM", "1xSM", "1xSM", "32xSM"])
+        alone = normal.judged(run, [])
+        self.assertEqual({row.verdict for row in alone}, {"not recorded"})
+
+
+class PagesTest(ReportCase):
+    def test_they_are_what_the_files_say(self):
+        """In this repository: after a run was recorded, write_pages.py renews them."""
+        results = self.project / "results"
+        results.unlink()
+        results.mkdir()
+        for path in (path for path in FOLDER.parent.iterdir() if path.name != "evidence"):
+            (results / path.name).symlink_to(path)
+        names = tuple(write_pages.PAGES)
+        pages = {self.project / name: (ROOT / name).read_text() for name in names}
+        for page, text in pages.items():
+            page.parent.mkdir(parents=True, exist_ok=True)
+            self.assertIn("writes this -->\n", text)
+            page.write_text(text.replace("writes this -->\n", "writes this -->\n| 0 |\n", 1))
+        figures = self.project / write_pages.FIGURES
+        figures.parent.mkdir(exist_ok=True)
+        figures.symlink_to(ROOT / write_pages.FIGURES)  # no matplotlib draws them anew
+        self.assert_refused(self.script("pages/write_pages.py", "--check"), 1,
+                            f"not what results/ has: {', '.join(names)}; ")
+        for page in pages:
+            self.assertIn("| 0 |", page.read_text())
+        self.assertEqual(self.script("pages/write_pages.py").returncode, 0)
+        self.assertEqual({page: page.read_text() for page in pages}, pages)
+
+
+
+class PicturesTest(ScriptsTest):
+    def test_other_rows_are_noticed(self):
+        recorded = self.folder / "recorded"
+        shutil.copytree(FOLDER.parent, recorded, ignore=NO_SUMS)
+
+        def older():
+            return [Path(path).name for path in write_pages.older_pictures(normal.recorded_runs(recorded))]
+
+        path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
+        path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
+        self.assertEqual(older(), [])
+        path = recorded / "h200x2" / "BenchmarkInterSM.tsv"
+        cell = tsv.read(path)[0].find(method="grid_sync", blk="132", thrd="1024")["m(avginstru)"]
+        path.write_text(path.read_text().replace(f"\t{cell}\t", "\t999.875\t", 1))
+        self.assertEqual(older(), ["barriers.png", "rows.sha256"])
 
 
 if __name__ == "__main__":
