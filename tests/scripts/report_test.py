@@ -1,6 +1,7 @@
 """Tests of report.py on recorded and on made-up folders: names of GPUs, which runs are compared,
 markup; and of what pages show of results/."""
 
+import math
 import re
 import shutil
 import unittest
@@ -14,7 +15,7 @@ from scripts_support import ROOT, ScriptsTest
 
 # scripts_support has put scripts/ on the path
 from pages import write_pages
-from parts import tsv
+from parts import means, tsv
 from reporting import normal
 from reporting.estimates import short_name
 from reporting.sheets import coded, literal
@@ -110,6 +111,15 @@ class NameTest(unittest.TestCase):
 
 
 class NormalTest(ScriptsTest):
+    def test_verdicts(self):
+        """Of 99 to 105, 2% of whose mean are 2.04; an interval that reaches so far is unclear."""
+        recorded = [means.Value(100.0, 1.0, "100"), means.Value(104.0, 1.0, "104")]
+        for mean, half, verdict in (
+                (96.97, 0, "same"), (107.03, 0, "same"), (96.9, 0, "faster"), (107.1, 0, "slower"),
+                (96.0, 2, "unclear"), (108.0, 2, "unclear"), (108.0, math.nan, "slower")):
+            found = normal.judge("ave_cycle", means.Value(mean, half, str(mean)), recorded)
+            self.assertEqual((found[0], found[1], found[3]), (99, 105, verdict), (mean, half))
+
     def a_run(self, name, gpu, sms="132"):
         environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n"
         launches = ROWS["ImplicitBarrier"].replace("NVIDIA H200", gpu)
@@ -172,7 +182,8 @@ class PicturesTest(ScriptsTest):
         shutil.copytree(FOLDER.parent, recorded, ignore=NO_SUMS)
 
         def older():
-            return [Path(path).name for path in write_pages.older_pictures(normal.recorded_runs(recorded))]
+            runs = normal.recorded_runs(recorded)
+            return [Path(path).name for path in write_pages.older_pictures(runs)]
 
         path = recorded / "h200x1" / "BenchmarkInterSM.tsv"
         path.write_text(path.read_text().replace("# host waits", "# a line more\n# host waits"))
