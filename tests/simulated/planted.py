@@ -2,7 +2,6 @@
 
 FOLDER holds the programs.
 """
-import collections
 import functools
 import math
 import os
@@ -10,7 +9,6 @@ import re
 import statistics
 import subprocess
 import sys
-import time
 import unittest
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -37,7 +35,6 @@ STUDENT = {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645, 9: 2.26216}  # 97.5%
 LAUNCHING = ("ImplicitBarrier", "ChainedLaunches")  # no in-kernel method has a cost of its own
 SHOWN = 0.0006  # half of the last digit of three decimals
 SOME = ["--stats", "--samples", "2"]
-NUMBERS = collections.defaultdict(int)
 
 
 class Done:
@@ -60,7 +57,6 @@ class Done:
         assert re.match("# simulated|ready\n|$", done.stdout), done.stdout[:200]
         self.text = done.stdout
         self.sections = tsv.parse(done.stdout.encode()) if "\nmethod\t" in done.stdout else []
-        NUMBERS["runs"] += 1
 
     def rows(self):
         """(title of its section, row)"""
@@ -203,7 +199,6 @@ class RowChecks(unittest.TestCase):
         for title, row in run.rows():
             if seen(title, row):
                 self.check_row(run.planted, row, self.expect[title](run.planted, row), title)
-                NUMBERS["rows"] += 1
         return run
 
     def check_row(self, p, row, expected, title):
@@ -235,7 +230,6 @@ class RowChecks(unittest.TestCase):
         rows = list(rows)
         inside = sum(abs(mean - planted) <= width for planted, mean, width in rows)
         low, high = within(1e-4, len(rows), part)
-        NUMBERS[self.id().split(".")[-1]] = f"{inside} of {len(rows)} intervals ({low} to {high})"
         self.assertTrue(low <= inside <= high, (inside, len(rows), low, high))
 
     def quantities(self, name, quantity, wanted=lambda title, row: True):
@@ -247,7 +241,6 @@ class RowChecks(unittest.TestCase):
                 continue
             value, _ = self.expect[title](run.planted, row)[quantity]
             if value is not None and row[f"ci95({quantity})"] != "nan":
-                NUMBERS["rows"] += 1
                 s = row.get(f"s({quantity})", row.get(f"s({quantity[:-1]})", "nan"))
                 yield (value, float(row[f"m({quantity})"]), float(row[f"ci95({quantity})"]),
                        float(s), row)
@@ -257,7 +250,6 @@ class RowChecks(unittest.TestCase):
         their ratios is 1, within five times its own error; each has so many degrees of freedom."""
         ratios = [(found / planted) ** 2 for found, planted in pairs]
         error = math.sqrt(2 / freedom / len(ratios))
-        NUMBERS[self.id().split(".")[-1] + ", s"] = f"{statistics.mean(ratios):.3f} +- {error:.3f}"
         self.assertAlmostEqual(statistics.mean(ratios), 1, delta=5 * error)
 
 
@@ -270,12 +262,8 @@ def main(usage):
     if not all((FOLDER / run[0]).exists() for run in [*RUNS.values(), ["Reduction"]]):
         print("the target `simulated` is not built: skipped")
         return 77
-    began = time.monotonic()
     if len(sys.argv) == 2:
         for name in RUNS:
             start(name)
     done = unittest.main(argv=[sys.argv[0], *sys.argv[2:]], exit=False, verbosity=1)
-    for name, value in NUMBERS.items():
-        print(f"{name}: {value}")
-    print(f"{time.monotonic() - began:.0f} s")
     return 0 if done.result.wasSuccessful() else 1
