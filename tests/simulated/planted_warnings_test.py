@@ -17,142 +17,118 @@ from planted import RUNS, SHARED, SOME, of
 
 FILES = tempfile.TemporaryDirectory()
 GOLDEN = planted.ROOT / "tests" / "golden" / "warnings.txt"
-RUNS.update({
-    **SHARED,
-    "clamped_implicit": ("ImplicitBarrier", ["--processes", "1", *SOME]),
-    "clamped_inter": ("BenchmarkInterSM", SOME),
-    "very_noisy": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync,tile_shufl"],
-                   dict(sms=16, noise=0.05)),
-    "noisy_row": ("BenchmarkIntraSM", ["--stats", "--samples", "8", "--method",
-                                       "blocksync,tile_shufl"],
-                  dict(noise=0.007, noise_threads=512)),
-    "even_noise": ("BenchmarkIntraSM", ["--stats", "--samples", "100", "--method", "blocksync"],
-                   dict(noise=0.006)),
-    "wide": ("ImplicitBarrier", ["1", "--processes", "3", *SOME], dict(noise=0.05)),
-    "others": ("BenchmarkInterSM", ["2", *SOME, "--method", "grid_sync"], dict(gpus=2, others=3)),
-    "late_others": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"],
-                    dict(others=3, others_from=0.5, null=2e7)),
-    "one_cpu": ("BenchmarkInterSM", ["2", *SOME, "--method", "grid_sync"], dict(gpus=2), (),
-                {min(os.sched_getaffinity(0))}),
-    "blocking_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], {},
-                          {"CUDA_LAUNCH_BLOCKING": "1"}),
-    "blocking_inter": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2),
-                       {"CUDA_LAUNCH_BLOCKING": "1"}),
-    "not_blocking": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
-                     dict(gpus=2), {"CUDA_LAUNCH_BLOCKING": "0"}),
-    "slow_host": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
-                  dict(call_traditional=12000)),
-    "watched": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(call_traditional=2e5)),
-    "held_longer": ("ImplicitBarrier", ["1", "--processes", "1", *SOME], dict(held_gap=1.2)),
-    "disordered_launches": ("ImplicitBarrier", ["1", *SOME], dict(bad="links")),
-    "disordered_steps": ("ImplicitBarrier", ["1", *SOME, "--method", "steps_counter"],
-                         dict(bad="steps")),
-    "lazy_graph": ("ImplicitBarrier", ["1", *SOME, "--method", "device_graph_launch"],
-                   dict(bad="relaunch")),
-    "passing_block": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"], dict(bad="meeting")),
-    "passing_gpus": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
-                     dict(gpus=2, bad="meeting")),
-    "waiting_block": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"],
-                      dict(fail_call="cudaStreamSynchronize", fail_at=1, fail_mode="hang")),
-    "wrong_results": ("BenchmarkIntraSM", [*SOME, "--method", "blocksync"], dict(bad="results")),
-    "hold_expires": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
-                     dict(call_multi_device=2e7)),
-    "no_multi_device": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
-                        dict(multi_device=0)),
-    "not_cooperative_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
-                                 dict(cooperative=0)),
-    "old_implicit": ("ImplicitBarrier", ["1", "--processes", "1", *SOME, "--method",
-                                         "programmatic_launch,steps_cluster_sync"],
-                     dict(sms=9, capability=80, code=80)),
-    **{name: ("ImplicitBarrier", ["2", "--processes", "1", *SOME, "--method", method],
-              dict(gpus=2, **lacks))
-       for name, method, lacks in (
-           ("no_stream_memory", "stream_flags_host", dict(stream_memory=0)),
-           ("no_peer_flags", "stream_flags_peer", dict(peer="none")))},
-    "not_cooperative_inter": ("BenchmarkInterSM", ["1", *SOME], dict(cooperative=0)),
-    "not_cooperative_repeat": ("TestRepeat", SOME, dict(sms=16, cooperative=0)),
-    "half_peers": ("BenchmarkInterSM", ["4", *SOME, "--blocks-per-sm", "1", "--method",
-                                        "peer_grid_sync"], dict(gpus=4, peer="halves")),
-    "no_peers": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, peer="none")),
-    "free": ("BenchmarkIntraSM", [*SOME, "--method", "tile_sync,blocksync,tile_shufl"],
-             {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99, "cycles.blocksync": 3.4,
-              "rate.blocksync": 99, "cycles.tile_shufl": 3.6, "warp_cycles": 0}),
-    "free_repeat": ("TestRepeat", SOME, {"sms": 16, "cycles.tile_sync": 2, "rate.tile_sync": 99}),
-    **{name: ("BenchmarkIntraSM", [*SOME, "--method", "tile_shufl"],
-              {"sms": 16, "cycles.tile_shufl": 24, "rate.tile_shufl": rate})
-       for name, rate in (("fast_shuffles", 1.01), ("slow_shuffles", 0.99))},
-    "cold_lines": ("BenchmarkIntraSM", [*SOME, "--method", "syncthreads_or,tile_shufl"],
-                   dict(cached_line=128, uncached_cycles=5)),
-    "few_sms": ("BenchmarkIntraSM", SOME, dict(sms=7)),
-    "few_sms_repeat": ("TestRepeat", SOME, dict(sms=7)),
-    "small_sms_repeat": ("TestRepeat", SOME, dict(sms=16, threads_per_sm=1024)),
-    "old": ("BenchmarkIntraSM", [*SOME, "--method", "cluster_sync"],
-            dict(sms=16, capability=70, code=70)),
-    "old_repeat": ("TestRepeat", SOME, dict(sms=16, capability=80, code=80)),
-    "very_old": ("BenchmarkInterSM", ["1", *SOME], dict(capability=61, code=61)),
-    "wrong_second": ("BenchmarkInterSM", ["2", *SOME, "--method", "peer_grid_sync"],
-                     dict(gpus=2, bad="results:1")),
-    "wrong": ("TestRepeat", [*SOME, "--method", "in_use_none"], dict(bad="results")),
-    "named_inter": ("BenchmarkInterSM", ["1", *SOME, "--method", "grid_sync"]),
-    # Of sums. Those of one method take little.
-    "sums": ("Reduction", ["2", *SOME, "--max-bytes", "1M"], dict(gpus=2)),
-    "halved_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"], dict(halve_at=0.15)),
-    **{name: ("Reduction", ["1", *SOME, "--max-bytes", "4M", "--method", "implicit"], planted)
-       for name, planted in (
-           ("slow_sums", dict(halve_at=0.056, reasons=0x44)),
-           ("slow_sums_unknown", dict(halve_at=0.056, reasons=-1)),
-           ("sums_slow_for_a_while", dict(halve_at=0.0567, full_at=0.0573, reasons=4)))},
-    "sums_of_slow_gpu": ("Reduction", ["2", *SOME, "--max-bytes", "4M", "--method",
-                                       "peer_grid"], dict(gpus=2, halve_at=0.056, halve_gpu=1)),
-    "noisy_sums": ("Reduction", ["1", *SOME, "--max-bytes", "4M", "--method", "tile,implicit"],
-                   dict(noise=0.1)),
-    "cold_sums": ("Reduction", ["1", *SOME, "--method", "tile_shuffle"],
-                  dict(cached_line=8, uncached_cycles=50)),
-    "other_sums": ("Reduction", ["1", *SOME, "--method", "tile"], dict(others=3)),
-    "narrow_sums": ("Reduction", ["1", *SOME, "--method", "switch_point"], dict(shared_rate=2)),
-    "theory": ("Reduction", ["1", *SOME, "--method", "theory"]),
-    "no_memory_clock": ("Reduction", ["1", *SOME, "--method", "theory,tile"],
-                        dict(memory_khz=0)),
-    "early_kernels": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method", "read_limit"],
-                      dict(gap_traditional=-1500)),
-    "earlier_kernels": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method", "read_limit"],
-                        dict(gap_traditional=-6000)),
-    "short_arrays": ("Reduction", ["1", *SOME, "--min-bytes", "16", "--max-bytes", "16",
-                                   "--method", "read_limit,implicit"]),
-    "old_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method",
-                               "programmatic,implicit"], dict(capability=80, code=80)),
-    "not_cooperative_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M"], dict(cooperative=0)),
-    "no_peers_sums": ("Reduction", ["2", *SOME, "--max-bytes", "1M"], dict(gpus=2, peer="none")),
-    "blocking_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M"], {},
-                      {"CUDA_LAUNCH_BLOCKING": "1"}),
-    "multi_grid_sums": ("Reduction", ["1", "--method", "multi_grid", "--max-bytes", "1M"]),
-    "wrong_sums": ("Reduction", ["1", *SOME, "--max-bytes", "1M", "--method", "implicit"],
-                   dict(bad="results")),
-    "wrong_shared_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"],
-                          dict(bad="results")),
-    "backward_sums": ("Reduction", ["1", *SOME, "--method", "shared_sum"],
-                      dict(bad="recordsneg")),
-    "odd_bytes": ("Reduction", ["1", *SOME, "--min-bytes", "1001"]),
-    "more_than_most": ("Reduction", ["1", *SOME, "--min-bytes", "2M", "--max-bytes", "1M"]),
-    "too_large": ("Reduction", ["1", *SOME, "--max-bytes", "1G"]),
-    # Of pitfalls.
-    "pitfalls": ("Pitfalls", ["1", "--method", "no_sync,vote_ballot,part_no_sync,lost_updates,"
-                                "message_passing"]),
-    "multi_grid_pitfalls": ("Pitfalls", ["1", "--method", "part_multi_grid_blocks"]),
-    "few_pitfalls": ("Pitfalls", ["1", "--method", "part_peer_grid_gpus"]),
-    "not_cooperative_pitfalls": ("Pitfalls", ["1", "--method", "part_grid_sync"],
-                                 dict(cooperative=0)),
-    "wrong_pitfalls": ("Pitfalls", ["1", "--method", "lost_updates"],
-                       dict(right_is_wrong="LostUpdates")),
-    "silent_pitfalls": ("Pitfalls", ["1", "--method", "message_passing"], dict(bad="results")),
-    "sick_pitfalls": ("Pitfalls", ["1", "--method", "no_sync"], dict(sick_file="/dev/null")),
-    "sickening_pitfalls": ("Pitfalls", ["1", "--method", "no_sync"],
-                           dict(sick="::NoSync>", sick_file=f"{FILES.name}/sick")),
-    # As the processes that Pitfalls starts.
-    **{name: ("Pitfalls", ["1"], {}, {"SYNCBENCH_PITFALL": f"{task}:{os.getpid()}"})
-       for name, task in (("few_gpus_left", "no_sync:right:1:8"),
-                          ("left_alone", "part_grid_sync:stays and skips:1:1"),
-                          ("no_case", "nothing:right:1:1"), ("no_task", "nothing"))}})
+# The name of a run, its program, arguments (with SOME where no samples are among them), what is
+# planted, and in capitals its environment.
+TABLE = """
+clamped_implicit: ImplicitBarrier --processes 1
+clamped_inter: BenchmarkInterSM
+very_noisy: BenchmarkIntraSM --method blocksync,tile_shufl sms=16 noise=0.05
+noisy_row: BenchmarkIntraSM --samples 8 --method blocksync,tile_shufl noise=0.007 noise_threads=512
+even_noise: BenchmarkIntraSM --samples 100 --method blocksync noise=0.006
+wide: ImplicitBarrier 1 --processes 3 noise=0.05
+others: BenchmarkInterSM 2 --method grid_sync gpus=2 others=3
+late_others: BenchmarkInterSM 1 --method grid_sync others=3 others_from=0.5 null=2e7
+one_cpu: BenchmarkInterSM 2 --method grid_sync gpus=2
+blocking_implicit: ImplicitBarrier 1 --processes 1 CUDA_LAUNCH_BLOCKING=1
+blocking_inter: BenchmarkInterSM 2 gpus=2 CUDA_LAUNCH_BLOCKING=1
+not_blocking: BenchmarkInterSM 2 --method peer_grid_sync gpus=2 CUDA_LAUNCH_BLOCKING=0
+slow_host: ImplicitBarrier 1 --processes 1 call_traditional=12000
+watched: ImplicitBarrier 1 --processes 1 call_traditional=2e5
+held_longer: ImplicitBarrier 1 --processes 1 held_gap=1.2
+disordered_launches: ImplicitBarrier 1 bad=links
+disordered_steps: ImplicitBarrier 1 --method steps_counter bad=steps
+lazy_graph: ImplicitBarrier 1 --method device_graph_launch bad=relaunch
+passing_block: BenchmarkIntraSM --method blocksync bad=meeting
+passing_gpus: BenchmarkInterSM 2 --method peer_grid_sync gpus=2 bad=meeting
+waiting_block: BenchmarkIntraSM --method blocksync fail_call=cudaStreamSynchronize fail_at=1 \
+    fail_mode=hang
+wrong_results: BenchmarkIntraSM --method blocksync bad=results
+hold_expires: ImplicitBarrier 1 --processes 1 call_multi_device=2e7
+no_multi_device: ImplicitBarrier 1 --processes 1 multi_device=0
+not_cooperative_implicit: ImplicitBarrier 1 --processes 1 cooperative=0
+old_implicit: ImplicitBarrier 1 --processes 1 --method programmatic_launch,steps_cluster_sync \
+    sms=9 capability=80 code=80
+no_stream_memory: ImplicitBarrier 2 --processes 1 --method stream_flags_host gpus=2 stream_memory=0
+no_peer_flags: ImplicitBarrier 2 --processes 1 --method stream_flags_peer gpus=2 peer=none
+not_cooperative_inter: BenchmarkInterSM 1 cooperative=0
+not_cooperative_repeat: TestRepeat sms=16 cooperative=0
+half_peers: BenchmarkInterSM 4 --blocks-per-sm 1 --method peer_grid_sync gpus=4 peer=halves
+no_peers: BenchmarkInterSM 2 gpus=2 peer=none
+free: BenchmarkIntraSM --method tile_sync,blocksync,tile_shufl sms=16 cycles.tile_sync=2 \
+    rate.tile_sync=99 cycles.blocksync=3.4 rate.blocksync=99 cycles.tile_shufl=3.6 warp_cycles=0
+free_repeat: TestRepeat sms=16 cycles.tile_sync=2 rate.tile_sync=99
+fast_shuffles: BenchmarkIntraSM --method tile_shufl sms=16 cycles.tile_shufl=24 rate.tile_shufl=1.01
+slow_shuffles: BenchmarkIntraSM --method tile_shufl sms=16 cycles.tile_shufl=24 rate.tile_shufl=0.99
+cold_lines: BenchmarkIntraSM --method syncthreads_or,tile_shufl cached_line=128 uncached_cycles=5
+few_sms: BenchmarkIntraSM sms=7
+few_sms_repeat: TestRepeat sms=7
+small_sms_repeat: TestRepeat sms=16 threads_per_sm=1024
+old: BenchmarkIntraSM --method cluster_sync sms=16 capability=70 code=70
+old_repeat: TestRepeat sms=16 capability=80 code=80
+very_old: BenchmarkInterSM 1 capability=61 code=61
+wrong_second: BenchmarkInterSM 2 --method peer_grid_sync gpus=2 bad=results:1
+wrong: TestRepeat --method in_use_none bad=results
+named_inter: BenchmarkInterSM 1 --method grid_sync
+# Of sums. Those of one method take little.
+sums: Reduction 2 --max-bytes 1M gpus=2
+halved_sums: Reduction 1 --method shared_sum halve_at=0.15
+slow_sums: Reduction 1 --max-bytes 4M --method implicit halve_at=0.056 reasons=68
+slow_sums_unknown: Reduction 1 --max-bytes 4M --method implicit halve_at=0.056 reasons=-1
+sums_slow_for_a_while: Reduction 1 --max-bytes 4M --method implicit halve_at=0.0567 \
+    full_at=0.0573 reasons=4
+sums_of_slow_gpu: Reduction 2 --max-bytes 4M --method peer_grid gpus=2 halve_at=0.056 halve_gpu=1
+noisy_sums: Reduction 1 --max-bytes 4M --method tile,implicit noise=0.1
+cold_sums: Reduction 1 --method tile_shuffle cached_line=8 uncached_cycles=50
+other_sums: Reduction 1 --method tile others=3
+narrow_sums: Reduction 1 --method switch_point shared_rate=2
+theory: Reduction 1 --method theory
+no_memory_clock: Reduction 1 --method theory,tile memory_khz=0
+early_kernels: Reduction 1 --max-bytes 1M --method read_limit gap_traditional=-1500
+earlier_kernels: Reduction 1 --max-bytes 1M --method read_limit gap_traditional=-6000
+short_arrays: Reduction 1 --min-bytes 16 --max-bytes 16 --method read_limit,implicit
+old_sums: Reduction 1 --max-bytes 1M --method programmatic,implicit capability=80 code=80
+not_cooperative_sums: Reduction 1 --max-bytes 1M cooperative=0
+no_peers_sums: Reduction 2 --max-bytes 1M gpus=2 peer=none
+blocking_sums: Reduction 1 --max-bytes 1M CUDA_LAUNCH_BLOCKING=1
+multi_grid_sums: Reduction 1 --method multi_grid --max-bytes 1M
+wrong_sums: Reduction 1 --max-bytes 1M --method implicit bad=results
+wrong_shared_sums: Reduction 1 --method shared_sum bad=results
+backward_sums: Reduction 1 --method shared_sum bad=recordsneg
+odd_bytes: Reduction 1 --min-bytes 1001
+more_than_most: Reduction 1 --min-bytes 2M --max-bytes 1M
+too_large: Reduction 1 --max-bytes 1G
+# Of pitfalls.
+pitfalls: Pitfalls 1 --method no_sync,vote_ballot,part_no_sync,lost_updates,message_passing
+multi_grid_pitfalls: Pitfalls 1 --method part_multi_grid_blocks
+few_pitfalls: Pitfalls 1 --method part_peer_grid_gpus
+not_cooperative_pitfalls: Pitfalls 1 --method part_grid_sync cooperative=0
+wrong_pitfalls: Pitfalls 1 --method lost_updates right_is_wrong=LostUpdates
+silent_pitfalls: Pitfalls 1 --method message_passing bad=results
+sick_pitfalls: Pitfalls 1 --method no_sync sick_file=/dev/null
+sickening_pitfalls: Pitfalls 1 --method no_sync sick=::NoSync> sick_file=FILES/sick
+"""
+
+
+def run_of(program, *words):
+    arguments = [word for word in words if "=" not in word]
+    if program != "Pitfalls":
+        arguments += ["--stats"] if "--samples" in words else SOME
+    costs = dict(word.split("=", 1) for word in words if "=" in word)
+    environment = {name: costs.pop(name) for name in list(costs) if name.isupper()}
+    return program, arguments, costs, environment
+
+
+RUNS.update(SHARED)
+for line in TABLE.splitlines():
+    if line and line[0] != "#":
+        name, *words = line.replace("FILES", FILES.name).split()
+        RUNS[name[:-1]] = run_of(*words)
+RUNS["one_cpu"] += ({min(os.sched_getaffinity(0))},)
+# As the processes that Pitfalls starts.
+for name, task in (("few_gpus_left", "no_sync:right:1:8"),
+                   ("left_alone", "part_grid_sync:stays and skips:1:1"),
+                   ("no_case", "nothing:right:1:1"), ("no_task", "nothing")):
+    RUNS[name] = ("Pitfalls", ["1"], {}, {"SYNCBENCH_PITFALL": f"{task}:{os.getpid()}"})
 STILL = ("implicit1", "implicit2", "free_sleeps", "intra", "inter1", "inter2", "repeat", "sums",
          "pitfalls")
 
