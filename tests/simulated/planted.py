@@ -2,6 +2,7 @@
 
 FOLDER holds the programs.
 """
+import contextlib
 import functools
 import math
 import os
@@ -141,21 +142,44 @@ def queue_end(p, launches):
 
 # Runs, each once, several at a time.
 
+def value_of(text):
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
+def planned(table):
+    """{name: a run} of lines NAME: PROGRAM ARGUMENT... NAME=VALUE... The last are what is planted,
+    in capitals the environment. The arguments are with SOME where they have no samples."""
+    runs = {}
+    for line in table.splitlines():
+        if line and line[0] != "#":
+            name, program, *words = line.split()
+            arguments = [word for word in words if "=" not in word]
+            if program != "Pitfalls":
+                arguments += ["--stats"] if "--samples" in words else SOME
+            pairs = [word.split("=", 1) for word in words if "=" in word]
+            runs[name[:-1]] = (program, arguments,
+                               {key: value_of(text) for key, text in pairs if not key.isupper()},
+                               {key: text for key, text in pairs if key.isupper()})
+    return runs
+
+
 RUNS = {}  # name: (program, arguments, what is planted, environment, CPUs, sets)
-SHARED = {  # that several tests look at
-    "implicit1": ("ImplicitBarrier", ["1", "--processes", "2", *SOME]),
-    "implicit2": ("ImplicitBarrier", ["2", "--processes", "2", *SOME], dict(gpus=2)),
-    "free_sleeps": ("ImplicitBarrier", ["1", "--processes", "1", *SOME],
-                    dict(sleep_grid=0, tick=1)),
-    "intra": ("BenchmarkIntraSM", SOME, dict(sms=16, gpus=2)),
-    "inter1": ("BenchmarkInterSM", ["1", *SOME]),
-    "inter2": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2)),
-    "inter8": ("BenchmarkInterSM", ["8", "--blocks-per-sm", "1,2", "--stats", "--samples", "2"],
-               dict(gpus=8, sms=2)),
-    "repeat": ("TestRepeat", SOME, dict(sms=16)),
-    "halved_intra": ("BenchmarkIntraSM", SOME, dict(sms=16, halve_at=2)),
-    "halved_inter": ("BenchmarkInterSM", ["1", *SOME], dict(halve_at=0.8)),
-    "noisy_implicit1": ("ImplicitBarrier", ["1", "--processes", "4", *SOME], dict(noise=0.002))}
+SHARED = planned("""
+implicit1: ImplicitBarrier 1 --processes 2
+implicit2: ImplicitBarrier 2 --processes 2 gpus=2
+free_sleeps: ImplicitBarrier 1 --processes 1 sleep_grid=0 tick=1
+intra: BenchmarkIntraSM sms=16 gpus=2
+inter1: BenchmarkInterSM 1
+inter2: BenchmarkInterSM 2 gpus=2
+inter8: BenchmarkInterSM 8 --blocks-per-sm 1,2 gpus=8 sms=2
+repeat: TestRepeat sms=16
+halved_intra: BenchmarkIntraSM sms=16 halve_at=2
+halved_inter: BenchmarkInterSM 1 halve_at=0.8
+noisy_implicit1: ImplicitBarrier 1 --processes 4 noise=0.002
+""")  # that several tests look at
 FUTURES, POOL = {}, ThreadPoolExecutor(AT_ONCE)
 
 

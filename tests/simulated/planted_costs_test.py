@@ -11,8 +11,8 @@ import statistics
 import sys
 
 import planted
-from planted import (GREATEST, PLANTED, RUNS, SHARED, SHOWN, SOME, STUDENT,
-                     RowChecks, methods, number, of, operation, queue_end, resident)
+from planted import (GREATEST, PLANTED, RUNS, SHARED, SHOWN, STUDENT, RowChecks, methods, number,
+                     of, operation, planned, queue_end, resident)
 
 
 # What is planted, of the in-kernel methods.
@@ -262,33 +262,24 @@ EXPECT = {
     "TestRepeat": {"repeats": expect_repeats, "method validation": expect_validation}}
 
 
-RUNS.update({
-    **SHARED,
-    "implicit8": ("ImplicitBarrier", ["8", "--processes", "1", "--stats", "--samples", "1"],
-                  dict(gpus=8, sms=2)),
-    "slow_calls": ("ImplicitBarrier", ["8", "--processes", "1", "--samples", "2", "--method",
-                                       "multi_cooperative_launch"],
-                   dict(gpus=8, sms=2, call_multi_device=25000)),
-    "slow_implicit": ("ImplicitBarrier", ["2", "--processes", "1", *SOME],
-                      dict(gpus=2, slow_gpu=1, slow_by=1.5)),
-    "slow_inter": ("BenchmarkInterSM", ["2", *SOME], dict(gpus=2, slow_gpu=1, slow_by=1.5)),
-    "streams": ("ImplicitBarrier", ["1", "--processes", "10", "--stats", "--method",
-                                    "traditional_launch"],
-                dict(stream_level=0.05, first_stream=0.8)),
-    "processes": ("ImplicitBarrier", ["1", "--processes", "5", *SOME, "--method",
-                                      "traditional_launch"], dict(process_level=0.05)),
-    "noisy_intra": ("BenchmarkIntraSM", ["--stats", "--samples", "12"],
-                    dict(sms=16, noise=0.004, fixed_cycles=0, skew_cycles=0)),
-    "noisy_inter": ("BenchmarkInterSM", ["2", "--blocks-per-sm", "1,8", "--stats", "--samples", "10"],
-                    dict(gpus=2, noise=0.01)),
-    "drift": ("BenchmarkInterSM", ["1", "--blocks-per-sm", "1,8", "--stats", "--samples", "20"],
-              dict(drift=0.005))})
-STUDY = ["--method", "traditional_launch,cooperative_launch,multi_cooperative_launch,"
-                     "single_omp_traditional_launch"]
+STUDY = ("--method traditional_launch,cooperative_launch,multi_cooperative_launch,"
+         "single_omp_traditional_launch")
 NOISES = range(1, 3)  # seeds
-for seed in NOISES:
-    RUNS[f"noisy_implicit{seed}"] = ("ImplicitBarrier", ["1", "--processes", "4", *SOME, *STUDY],
-                                     dict(noise=0.002, seed=seed))
+RUNS.update({**SHARED, **planned(f"""
+implicit8: ImplicitBarrier 8 --processes 1 --samples 1 gpus=8 sms=2
+slow_calls: ImplicitBarrier 8 --processes 1 --method multi_cooperative_launch gpus=8 sms=2 \
+    call_multi_device=25000
+slow_implicit: ImplicitBarrier 2 --processes 1 gpus=2 slow_gpu=1 slow_by=1.5
+slow_inter: BenchmarkInterSM 2 gpus=2 slow_gpu=1 slow_by=1.5
+streams: ImplicitBarrier 1 --processes 10 --samples 3 --method traditional_launch \
+    stream_level=0.05 first_stream=0.8
+processes: ImplicitBarrier 1 --processes 5 --method traditional_launch process_level=0.05
+noisy_intra: BenchmarkIntraSM --samples 12 sms=16 noise=0.004 fixed_cycles=0 skew_cycles=0
+noisy_inter: BenchmarkInterSM 2 --blocks-per-sm 1,8 --samples 10 gpus=2 noise=0.01
+drift: BenchmarkInterSM 1 --blocks-per-sm 1,8 --samples 20 drift=0.005
+noisy_implicit1: ImplicitBarrier 1 --processes 4 {STUDY} noise=0.002 seed=1
+noisy_implicit2: ImplicitBarrier 1 --processes 4 {STUDY} noise=0.002 seed=2
+""")})
 
 
 class RowsOfBarriers(RowChecks):

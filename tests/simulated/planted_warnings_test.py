@@ -13,13 +13,11 @@ import tempfile
 import unittest
 
 import planted
-from planted import RUNS, SHARED, SOME, of
+from planted import RUNS, SHARED, of, planned
 
 FILES = tempfile.TemporaryDirectory()
 GOLDEN = planted.ROOT / "tests" / "golden" / "warnings.txt"
-# The name of a run, its program, arguments (with SOME where no samples are among them), what is
-# planted, and in capitals its environment.
-TABLE = """
+RUNS.update({**SHARED, **planned(f"""
 clamped_implicit: ImplicitBarrier --processes 1
 clamped_inter: BenchmarkInterSM
 very_noisy: BenchmarkIntraSM --method blocksync,tile_shufl sms=16 noise=0.05
@@ -105,24 +103,8 @@ not_cooperative_pitfalls: Pitfalls 1 --method part_grid_sync cooperative=0
 wrong_pitfalls: Pitfalls 1 --method lost_updates right_is_wrong=LostUpdates
 silent_pitfalls: Pitfalls 1 --method message_passing bad=results
 sick_pitfalls: Pitfalls 1 --method no_sync sick_file=/dev/null
-sickening_pitfalls: Pitfalls 1 --method no_sync sick=::NoSync> sick_file=FILES/sick
-"""
-
-
-def run_of(program, *words):
-    arguments = [word for word in words if "=" not in word]
-    if program != "Pitfalls":
-        arguments += ["--stats"] if "--samples" in words else SOME
-    costs = dict(word.split("=", 1) for word in words if "=" in word)
-    environment = {name: costs.pop(name) for name in list(costs) if name.isupper()}
-    return program, arguments, costs, environment
-
-
-RUNS.update(SHARED)
-for line in TABLE.splitlines():
-    if line and line[0] != "#":
-        name, *words = line.replace("FILES", FILES.name).split()
-        RUNS[name[:-1]] = run_of(*words)
+sickening_pitfalls: Pitfalls 1 --method no_sync sick=::NoSync> sick_file={FILES.name}/sick
+""")})
 RUNS["one_cpu"] += ({min(os.sched_getaffinity(0))},)
 # As the processes that Pitfalls starts.
 for name, task in (("few_gpus_left", "no_sync:right:1:8"),
