@@ -68,13 +68,16 @@ class PicturesTest(ScriptsTest):
         self.assertNotIn(b"tEXt", data)
         self.assertLess(len(data), 200e3)
 
+    def drawn(self, name, figure):
+        """(a recorded run, its chart, the axes of the picture)"""
+        run = tsv.Run(ROOT / "results" / name)
+        with draw.settings():
+            chart, = (chart for chart in charts.charts_of(run, Study()) if chart.name == figure)
+            return run, chart, draw.picture_of(chart).axes
+
     def test_heat_map_has_the_rows_as_the_study_has_them(self):
         """Cells by their place: blocks per SM from the top, threads to the right."""
-        run = tsv.Run(ROOT / "results" / "h200x1")
-        with draw.settings():
-            chart, = (chart for chart in charts.charts_of(run, Study())
-                      if chart.name == "figure_5")
-            axes, = draw.picture_of(chart).axes
+        run, _, (axes,) = self.drawn("h200x1", "figure_5")
         self.assertEqual(axes.get_title(), "H200, grid_sync (µs)")
         columns = [text.get_text() for text in axes.get_xticklabels()]
         rows = [text.get_text() for text in axes.get_yticklabels()]
@@ -90,11 +93,7 @@ class PicturesTest(ScriptsTest):
             self.assertLess(abs(float(text) * 1e3 / float(row["m(avginstru)"]) - 1), 0.006)
 
     def test_error_bars_and_marks(self):
-        run = tsv.Run(ROOT / "results" / "h200x2")
-        with draw.settings():
-            chart, = (chart for chart in charts.charts_of(run, Study())
-                      if chart.name == "figure_9")
-            axes = draw.picture_of(chart).axes[0]
+        _, chart, (axes, *_) = self.drawn("h200x2", "figure_9")
         panel = chart.panels[0]
         self.assertEqual(len(axes.containers), len(panel.series))
         for bars, series in zip(axes.containers, panel.series):
