@@ -25,12 +25,6 @@ for name, arguments in {
 
 
 class ReadableRows(unittest.TestCase):
-    def test_titles_are_short(self):
-        for name in RUNS:
-            titles = re.findall(r"^# [^[\n]+$", of(name).text, re.MULTILINE)
-            self.assertTrue(titles)
-            self.assertLessEqual(max(map(len, titles)), 100, name)
-
     def test_negative_differences(self):
         found = {}
         for name in RUNS:
