@@ -29,60 +29,42 @@ KINDS = {
 DEFAULT = (2,)
 
 
-def run(build, gpus, words):
-    """(folder of the project, what run.sh did)"""
-    project = Path(tempfile.mkdtemp())
-    shutil.copytree(ROOT / "scripts", project / "scripts")
-    for name in ("results", "CITATION.cff"):
-        (project / name).symlink_to(ROOT / name)
-    (project / "build-simulated").mkdir()
-    (project / "build-simulated" / "simulated").symlink_to(build)
-    return project, subprocess.run(
-        [project / "scripts" / "run.sh", "--simulated", str(gpus), "--no-build", "--all"],
-        env=dict(os.environ, STAND_IN=words), stdin=subprocess.DEVNULL, capture_output=True,
-        text=True)
-
-
 class SimulatedRunTest(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
+    def test_runs(self):
         kinds = KINDS if os.environ.get("THOROUGH") else {n: KINDS[n] for n in DEFAULT}
         with ThreadPoolExecutor() as pool:
-            runs = {n: pool.submit(run, BUILD, n, words) for n, words in kinds.items()}
-        cls.runs = {n: future.result() for n, future in runs.items()}
+            list(pool.map(self.check, kinds, kinds.values()))
 
-    @classmethod
-    def tearDownClass(cls):
-        for project, _ in cls.runs.values():
-            shutil.rmtree(project)
+    def check(self, gpus, words):
+        with tempfile.TemporaryDirectory() as temporary:
+            project = Path(temporary)
+            shutil.copytree(ROOT / "scripts", project / "scripts")
+            for name in ("results", "CITATION.cff"):
+                (project / name).symlink_to(ROOT / name)
+            (project / "build-simulated").mkdir()
+            (project / "build-simulated" / "simulated").symlink_to(BUILD)
+            done = subprocess.run(
+                [project / "scripts" / "run.sh", "--simulated", str(gpus), "--no-build", "--all"],
+                env=dict(os.environ, STAND_IN=words), stdin=subprocess.DEVNULL, capture_output=True,
+                text=True)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertNotRegex(done.stderr, "Traceback|stand-in:|Error")
+            self.assertRegex(done.stdout, r"\nReport: \S+/report/report.html\nResults: \S+\n"
+                             "Simulated: nothing of this machine was measured.\n$")
+            folder, = (project / "build").iterdir()
+            self.check_rows(gpus, folder)
 
-    def each(self):
-        """(number of GPUs, the folder of the run)"""
-        for gpus, (project, _) in self.runs.items():
-            with self.subTest(gpus=gpus):
-                folders = list((project / "build").iterdir())
-                self.assertEqual(len(folders), 1, folders)
-                yield gpus, folders[0]
-
-    def test_runs_end_well(self):
-        for gpus, (_, done) in self.runs.items():
-            with self.subTest(gpus=gpus):
-                self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertNotRegex(done.stderr, "Traceback|stand-in:|Error")
-                self.assertRegex(done.stdout, r"\nReport: \S+/report/report.html\nResults: \S+\n"
-                                 "Simulated: nothing of this machine was measured.\n$")
-
-    def test_all_rows_are_there_and_called_simulated(self):
-        for gpus, folder in self.each():
-            read = tsv.Run(folder, simulated=True)  # refuses rows that are not rectangular
-            self.assertTrue(read.checked)
-            more = read.files.keys() - set(NAMES)  # where mpirun starts processes
-            self.assertEqual(read.files.keys() - more, set(NAMES))
-            self.assertIn(more, [set(), *[{"Libraries.processes", "Stencil.processes"}] * (gpus > 1)])
-            self.assertEqual(read.gpus, gpus)
-            for path in folder.rglob("*"):
-                if path.suffix in (".tsv", ".txt", ".log", ".html", ".md", ".tex"):
-                    self.assertIn("simulated", path.read_text(), path)
+    def check_rows(self, gpus, folder):
+        """All are there, and called simulated."""
+        read = tsv.Run(folder, simulated=True)  # refuses rows that are not rectangular
+        self.assertTrue(read.checked)
+        more = read.files.keys() - set(NAMES)  # where mpirun starts processes
+        self.assertEqual(read.files.keys() - more, set(NAMES))
+        self.assertIn(more, [set(), *[{"Libraries.processes", "Stencil.processes"}] * (gpus > 1)])
+        self.assertEqual(read.gpus, gpus)
+        for path in folder.rglob("*"):
+            if path.suffix in (".tsv", ".txt", ".log", ".html", ".md", ".tex"):
+                self.assertIn("simulated", path.read_text(), path)
 
 
 if __name__ == "__main__":
