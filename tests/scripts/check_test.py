@@ -43,18 +43,12 @@ def changed_run(name, change=None, **environment):
 
 def changed_output(program, output, change):
     result = copy.copy(output)
-    result.clear()
-    for section in output:
-        rows = []
-        for row in section.rows:
-            cells = tsv.Row(row, row.values(), row.where, row.section)
-            if change:
-                change(program, section.title, cells)
-            rows.append(cells)
-        result.append(tsv.Section(section.title, section.header, section.where))
-        result[-1].rows = [row for row in rows if row]
-        result[-1].main, result[-1].chosen = section.main, section.chosen
-        result[-1].annotations = section.annotations
+    result[:] = map(copy.copy, output)
+    for section in result:
+        rows = [tsv.Row(row, row.values(), row.where, row.section) for row in section.rows]
+        for cells in rows if change else ():
+            change(program, section.title, cells)
+        section.rows = [row for row in rows if row]
     return result
 
 
