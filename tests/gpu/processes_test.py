@@ -44,6 +44,8 @@ def runs_it(pid):
 
 
 class ProcessesTest(unittest.TestCase):
+    long = ("--samples", "1000000")  # for hours
+
     def command(self, processes, *arguments):
         if processes == 1:
             return [EXECUTABLE, str(GPUS), *arguments]
@@ -57,10 +59,9 @@ class ProcessesTest(unittest.TestCase):
     def check_end(self, method, number, expected):
         """The last process gets a signal: all others end, and `expected` is what one alone says
         of it."""
-        process = subprocess.Popen(
-            self.command(GPUS, "--samples", "1000000", "--method", method), **PIPES)
+        process = subprocess.Popen(self.command(GPUS, *self.long, "--method", method), **PIPES)
         self.addCleanup(process.kill)
-        time.sleep(20)
+        read = self.wait_for_kernels(process, method)
         pids = [int(path.name) for path in Path("/proc").iterdir()
                 if path.name.isdigit() and runs_it(path.name)]
         self.assertEqual(len(pids), GPUS, process.poll())
@@ -75,7 +76,12 @@ class ProcessesTest(unittest.TestCase):
         out, errors = process.communicate(timeout=600)
         said, = re.findall(rf"(?m)^{EXECUTABLE.name}: error: .*", errors)
         self.assertIn(f"(PID {victim}) {expected}", said)
-        tsv.parse(out.encode())  # whole rows
+        tsv.parse((read + out).encode())  # whole rows
+
+    def wait_for_kernels(self, _process, _method):
+        """Until the kernels of a method run. Returns what it has read of the output."""
+        time.sleep(20)
+        return ""
 
     def check_killed(self, method):
         self.check_end(method, signal.SIGKILL, "has ended without a word")
@@ -139,10 +145,21 @@ class LibrariesTest(ProcessesTest):
 
 @unittest.skipIf(EXECUTABLE.name != "Stencil", "of another program")
 class StencilTest(ProcessesTest):
+    long = ()
+
     def setUp(self):
         self.needs_mpi()
         if "mpi_send_recv" not in LISTED:
             self.skipTest("no MPI in this build")
+
+    def wait_for_kernels(self, process, method):
+        """Of its first, small field there is a row; larger ones take longer."""
+        read = ""
+        while f"\n{method}\t" not in read:
+            line = process.stdout.readline()
+            self.assertNotEqual(line, "", process.poll())
+            read += line
+        return read
 
     def test_rows(self):
         steps = {method for method in STEPS if method in LISTED}
