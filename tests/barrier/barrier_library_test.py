@@ -1,6 +1,7 @@
 """The multi-GPU barrier as a library: the README's example, built as a project of its
 own from an install prefix and run where there is a GPU; its example for MPI compiles; the license
-is with it; and the places where tests hold threads up cost the shipped barrier nothing.
+is with it; its memory orders are those that the model takes for granted; and the places where tests
+hold threads up cost the shipped barrier nothing.
 
 usage: barrier_library_test.py NVCC HOST_COMPILER ARCHITECTURES
 """
@@ -18,6 +19,12 @@ enum MPI_Datatype { MPI_BYTE };
 enum MPI_Comm { MPI_COMM_WORLD };
 int MPI_Allgather(const void*, int, MPI_Datatype, void*, int, MPI_Datatype, MPI_Comm);
 """
+# What peer_grid_model_test takes each function of gpu_machine.cuh for.
+INSTRUCTIONS = {
+    "load": "ld.relaxed.gpu", "add_release": "red.release.gpu.add",
+    "completes": "atom.acq_rel.gpu.add", "fence_gpu": "fence.acq_rel.gpu",
+    "fence_system": "fence.acq_rel.sys", "store_system": "st.relaxed.sys",
+    "load_acquire_gpu": "ld.acquire.gpu", "load_acquire_system": "ld.acquire.sys"}
 KERNEL = """#include "peer_grid_barrier/barrier.cuh"
 __global__ void kernel(peer_grid::BarrierEnd end, int rounds) {
   peer_grid::Barrier barrier(end);
@@ -88,6 +95,25 @@ class Library(unittest.TestCase):
         run(NVCC, "-ccbin", HOST_COMPILER, "-std=c++17", "-arch=sm_80", "-c",
             f"-I{os.path.join(self.prefix, 'include')}", f"-I{self.path('stub')}",
             self.path("processes.cu"), "-o", self.path("processes.o"))
+
+    def test_memory_orders(self):
+        gpu = read(LIBRARY, "gpu_machine.cuh")
+        words = read(LIBRARY, "scoped_memory.cuh")
+        parts = {name: (first, last) for name, first, last in re.findall(
+            r'PEER_GRID_\w+\((\w+), "([\w.]+)" scope(?: space)?(?: "([\w.]+)")?\)', words)}
+        scopes = dict(re.findall(r'PEER_GRID_SCOPE\((\w+), "([\w.]+)", ""\)', words))
+        found = {}
+        for call in re.finditer(r"generic::(\w+)::(\w+)\(", gpu):
+            function = re.findall(r"(\w+)\([^()]*\) (?:const )?\{", gpu[:call.start()])[-1]
+            first, last = parts[call[2]]
+            found[function] = first + scopes[call[1]] + last
+        self.assertEqual(found, INSTRUCTIONS)
+        self.assertEqual(re.findall(r'asm volatile\("(\w+)', gpu), ["mov"], "other instructions")
+        for text in ("sync_block() { __syncthreads(); }",
+                     "sync_warp() { __syncwarp(warp_mask()); }",
+                     "wait([at, done] { return done(load_acquire_gpu(at)); }, why);",
+                     "wait([at, done] { return done(load_acquire_system(at)); }, why);"):
+            self.assertIn(text, gpu)
 
     def ptx(self, include):
         self.write(KERNEL, "kernel.cu")
