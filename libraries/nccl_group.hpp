@@ -11,9 +11,24 @@
 #include "common/cuda_resources.hpp"
 #include "common/errors.hpp"
 #include "common/nccl_calls.hpp"
-#include "libraries/team.hpp"
+#include "libraries/method.hpp"
 
 namespace syncbench::libraries {
+
+/// For a method that is not in the NCCL of this build: says CannotMeasure.
+inline LibraryPart::Open nccl_lacks(const std::string& what) {
+  return [what](Team&, Lengths) -> Session {
+    throw CannotMeasure("library", what + "; this build has NCCL " +
+                                       std::to_string(NCCL_MAJOR) + '.' +
+                                       std::to_string(NCCL_MINOR) +
+                                       " and CUDA " +
+                                       std::to_string(CUDART_VERSION / 1000));
+  };
+}
+
+// Methods of nccl_lsa.cu.
+LibraryPart::Open nccl_lsa_block();
+LibraryPart::Open nccl_lsa_grid();
 
 /// One communicator for each GPU of this process, with those of all others.
 class NcclGroup {

@@ -153,4 +153,11 @@ int run_in_processes(ProgramInfo info, int argc, char** argv,
   }
 }
 
+std::string first_said(const std::vector<std::string>& texts) {
+  for (const std::string& text : texts) {
+    if (!text.empty()) return text;
+  }
+  return "";
+}
+
 }  // namespace syncbench::libraries

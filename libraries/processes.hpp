@@ -41,8 +41,11 @@ int run_in_processes(ProgramInfo info, int argc, char** argv,
                      const ProcessOptions& asked,
                      const ProcessSections& sections);
 
-/// Runs `make` in all processes. Where one cannot measure, none does: the
+/// What the processes have said, of which the first one counts: a failure or a
 /// reason is that of the process of the lowest number.
+std::string first_said(const std::vector<std::string>& texts);
+
+/// Runs `make` in all processes. Where one cannot measure, none does.
 template <class Make>
 auto make_together(Make make) {
   decltype(make()) made = {};
@@ -52,12 +55,10 @@ auto make_together(Make make) {
   } catch (const CannotMeasure& error) {
     reason = error.tag + '\t' + error.what();
   }
-  for (const std::string& said : mpi::gather(reason)) {
-    const std::size_t tab = said.find('\t');
-    if (said.empty()) continue;
-    throw CannotMeasure(said.substr(0, tab), said.substr(tab + 1));
-  }
-  return made;
+  const std::string first = first_said(mpi::gather(reason));
+  if (first.empty()) return made;
+  const std::size_t tab = first.find('\t');
+  throw CannotMeasure(first.substr(0, tab), first.substr(tab + 1));
 }
 
 }  // namespace syncbench::libraries
