@@ -16,7 +16,8 @@ void for_each_pair(const std::vector<int>& devices, Visitor visit) {
   }
 }
 
-// Throws unless a call has succeeded or found it done `already`.
+// Throws unless a call has succeeded, or has failed with `already`: it was done
+// before.
 void check_access(cudaError_t error, cudaError_t already, const char* call) {
   if (error != already) return check_cuda(error, call, __FILE__, __LINE__);
   cudaGetLastError();

@@ -1,5 +1,5 @@
-// Kernels that launch their own graph again. They are compiled separately, as
-// calls of the device runtime have to be.
+// Kernels that launch their own graph again, and the way that launches it. They
+// are compiled separately, as calls of the device runtime have to be.
 #pragma once
 
 #include <memory>

@@ -55,6 +55,7 @@ const UnitKernels& unit_kernels() {
 
 const UnitKernels& programmatic_kernels(Trigger trigger) {
   static const UnitKernels kernels[] = {
+      // in the order of Trigger
       all_kernels<Programmatic<Trigger::kFirst>>(),
       all_kernels<Programmatic<Trigger::kAfterWait>>(),
       all_kernels<Programmatic<Trigger::kNever>>(),

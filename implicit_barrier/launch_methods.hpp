@@ -31,7 +31,7 @@ struct LaunchMethodInfo {
   const char* description;
   bool multi_gpu;
   ways::Maker make;  ///< of a QueuedWay, unless each launch waits
-  const UnitKernels* kernels = &unit_kernels();  ///< that sections launch
+  const UnitKernels* kernels = &unit_kernels();  ///< for sections
   Breadth breadth = Breadth::kFew;
   Set set = Set::kToday;
   bool makes_graphs = false;  ///< GraphWay, for the section `graphs`

@@ -51,7 +51,7 @@ struct StepPlace {
 /// What the kernel of a chain makes.
 enum class StepKernel {
   kOneStep,          ///< takes StepData and the number of its step
-  kAllSteps,         ///< takes StepData and nothing else
+  kAllSteps,         ///< takes StepData and an empty argument
   kAllAtPeerBarrier  ///< takes StepData and the end of a barrier of this suite
 };
 

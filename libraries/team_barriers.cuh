@@ -31,8 +31,8 @@ inline peer_grid::Processes processes_of(Team& team) {
   return {team.rank(), team.processes(), all_gather};
 }
 
-/// A set of all GPUs, or this process's part of one. CannotMeasure where these
-/// throw CannotJoin, and Error as they say.
+/// A set of all GPUs, or this process's part of one. Throws CannotMeasure in
+/// place of their CannotJoin; their Error passes.
 class TeamBarriers {
  public:
   explicit TeamBarriers(Team& team) try {

@@ -101,10 +101,9 @@ struct Coalesced {
 /// group behind each step. There, a lane adds where tid + step < 32, also what
 /// another lane overwrites in the same step: a race, whatever the barrier. The
 /// lanes whose sums are still needed are those below step.
-/// The code of each: five steps, of which
-/// each ends with a store. Of the barriers of a coalesced group CUDA 11.8
-/// leaves an instruction each on sm_90; CUDA 11.8 and 12.4 of all barriers a
-/// test for convergence each before.
+/// The code has five steps, and each ends with a store. On sm_90 CUDA 11.8
+/// leaves one instruction of each barrier of a coalesced group. Before sm_90
+/// CUDA 11.8 and 12.4 leave a test for convergence of each barrier.
 template <class Type, class Words, class Group>
 struct TreeSum : SumOf32<Type> {
   static constexpr void describe(About& about, const char* name,
@@ -283,7 +282,7 @@ std::vector<WarpSums> warp_sums() {
 
 std::vector<MethodEntry> warp_sum_methods() {
   const std::vector<WarpSums> all = warp_sums();
-  std::vector<MethodEntry> by_name;
+  std::vector<MethodEntry> by_name;  // all lists begin alike; the last is whole
   for (std::size_t i = 0; i < all.back().methods.size(); ++i) {
     for (const WarpSums& sums : all) {
       if (i < sums.methods.size()) by_name.push_back(sums.methods[i]);

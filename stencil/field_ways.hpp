@@ -39,8 +39,8 @@ struct FieldWay {
   FieldForm form = FieldForm::kMemory;
   /// Where the GPUs are those of one process, or one of each process.
   enum class In { kOneProcess, kProcesses, kBoth } in = In::kOneProcess;
-  bool orders = true;  ///< no: a block waits for no other, so results are wrong
-  Remark missing = {};  ///< why a build lacks it
+  bool orders = true;   ///< false: no block waits, so results are wrong
+  Remark missing = {};  ///< why, where `make` is null
 
   bool is_for(int count) const {
     return gpus == Gpus::kAny || (gpus == Gpus::kOne) == (count == 1);

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "scripts"))
-from parts import suite, tsv  # noqa: E402
+from parts import environment, suite, tsv  # noqa: E402
 
 OPTIONS = {"Reduction": ("--max-bytes", "64M"), "Stencil": ("--max-bytes", "256M"),
            "ImplicitBarrier": ("--processes", "4"), "BenchmarkInterSM": ("--blocks-per-sm", "1,2")}
@@ -145,6 +145,15 @@ def check_stencil(sections):
                 assert int(row["cells"]) > least or float(row["sync"]) > 5, row
 
 
+def check_methods(sections, groups, gpus):
+    """Each has rows, or a comment says why not."""
+    there = {one for section in sections.values() for one in (
+        *(row["method"] for row in section.rows),
+        *(said.method for said in section.annotations if said.kind == "skipped"))}
+    missing = {name for name in set(groups) - there if gpus > 1 or groups[name] != "gpus"}
+    assert not missing, missing
+
+
 def main():
     if len(sys.argv) != 2:
         sys.exit(__doc__)
@@ -165,6 +174,7 @@ def main():
         for row in section.rows if main_one in section.header else ():
             single = row.get("rep") == "1" and section.main == "addl"
             assert single or math.isfinite(float(row[main_one])), row
+    check_methods(sections, environment.groups_of(executable), len(gpus))
     {"ImplicitBarrier": lambda: check_implicit(sections),
      "BenchmarkIntraSM": lambda: check_intra(sections),
      "BenchmarkInterSM": lambda: check_inter(sections),

@@ -119,6 +119,14 @@ class NormalTest(ScriptsTest):
                 (96.0, 2, "unclear"), (108.0, 2, "unclear"), (108.0, math.nan, "slower")):
             found = normal.judge("ave_cycle", means.Value(mean, half, str(mean)), recorded)
             self.assertEqual((found[0], found[1], found[3]), (99, 105, verdict), (mean, half))
+        for name, mean, verdict in (("GB/s", 120.0, "faster"), ("diff_thrput", 90.0, "slower")):
+            self.assertEqual(normal.judge(name, means.Value(mean, 1.0, ""), recorded)[3], verdict)
+        # What is known worse than within 10% is left out.
+        wide = [means.Value(-5.0, 2600.0, ""), means.Value(150.0, 15.1, "")]
+        here = means.Value(100.0, 0.0, "")
+        self.assertEqual(normal.judge("a", here, [*wide, *recorded])[:2], (99, 105))
+        self.assertEqual(normal.judge("a", here, wide)[3], "unclear")
+        self.assertEqual(normal.judge("a", here, [])[3], "not recorded")
 
     def a_run(self, name, gpu, sms="132"):
         environment = f"key\tvalue\ngpu\t{gpu}\ngpu_count\t2\nsms\t{sms}\nnote\t{name}\n"

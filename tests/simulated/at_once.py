@@ -13,6 +13,7 @@ class Suite(unittest.TestSuite):
     at_once = AT_ONCE
 
     def run(self, result, debug=False):
+        assert not any("setUpClass" in type(test).__dict__ for test in self)
         with ThreadPoolExecutor(self.at_once) as pool:
             list(pool.map(lambda test: test(result), self))
         return result

@@ -333,6 +333,24 @@ def judge_message(call, fault, exit_code, line):
     return wrong
 
 
+def check_judge():
+    """It has to find each of these."""
+    call = Call("Program 1", "gpus=1", "-1", "0", "cudaMalloc", "1", ("cudaMalloc", "f()", 1),
+                ("cudaMalloc", ("f()", 1), ()), 1, True, False)
+    reference = Result(0, "# title\nmethod\tm\na\t1.5\nb\t2.5\n", "")
+    good = Result(1, "# title\nmethod\tm\na\t1.5\n", "Program: error: a on 1, 1 x 32: "
+                  "cudaMalloc(&data, size) failed at /common/memory.hpp:3: cudaErrorUnknown (999)\n")
+    wrong = [good._replace(out=out) for out in (
+        good.out + "b\t2", good.out[:-1], good.out + "b\n", good.out + "c\t2.5\n")]
+    wrong += [good._replace(code=-11), good._replace(err=good.err.replace("Program", "Other"))]
+    wrong += [good._replace(err=good.err + line) for line in (
+        good.err, "stand-in: leak: 1 allocations\n", "==1==ERROR: LeakSanitizer: detected memory leaks\n",
+        "a.cpp:1:1: runtime error: signed integer overflow\n")]
+    assert not judge(call, ("once", 999), good, reference)
+    for result in wrong:
+        assert judge(call, ("once", 999), result, reference), result
+
+
 def scenario_of(call, fault):
     mode, code = fault
     return (f"{call.scenario} fail_at={call.occurrence} fail_call={call.name} "
@@ -357,6 +375,7 @@ def main():
     parser.add_argument("--only", default="")
     parser.add_argument("--jobs", type=int, default=AT_ONCE)
     given = parser.parse_args()
+    check_judge()
     folder = given.folder
     start = time.monotonic()
     commands = [command for command in COMMANDS if given.only in command[0]]

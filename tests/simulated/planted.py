@@ -99,6 +99,7 @@ def costs_of_methods():
         across = scope in ("grid", "gpus")
         costs[f"cycles.{method}"] = round(1500.7 + 211.3 * i if across else 17.2 + 3.37 * i, 2)
         costs[f"rate.{method}"] = round((0.2 + 0.013 * i) * LIMITS.get(method, 4) / 4, 5)
+    assert len({*costs.values()}) == len(costs), "some are alike"
     return costs
 
 

@@ -1,6 +1,6 @@
 """Stencil as several processes on simulated GPUs: what makes sense there and what not, that its
 results are right and all processes decide alike, and that all end when one fails. Where one is
-killed or falls silent, the code is that of Libraries.
+killed or falls silent, the code is that of Libraries, which has a test of it.
 
 usage: simulated_stencil_test.py FOLDER    FOLDER holds the simulated programs
 """
