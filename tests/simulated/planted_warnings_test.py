@@ -118,8 +118,9 @@ KINDS = ("warning", "skipped", "note")
 # What depends on the machine and the libraries of the build. Of `one_cpu` CPUs are planted.
 MASKED = {"few-cpus", "library"}
 OF_MACHINE = re.compile(r"\w+: warning: fewer CPUs ")
-# Of these notes, the first is shown whole; stderr has warnings, and what is not measured.
-SHOWN = {"above-limit", "differs", "ends-on-grid", "measured-again", "repeats"}
+# Of these, the first is shown whole, with its row; stderr has warnings, and what is not measured.
+SHOWN = {"above-limit", "differs", "ends-on-grid", "interval", "loop", "measured-again",
+         "nothing-waits", "repeats", "spread"}
 
 
 def told(name):
@@ -135,7 +136,8 @@ def told(name):
     yield f"{name}: {' '.join([f'{len(list(run.rows()))} rows', *tags])}; exit code {run.code}"
     for tag, note in sorted(first.items()):
         if note.tag in SHOWN:
-            yield f"  {tag} {note.text}"
+            row = " ".join(filter(None, (note.method, *map("=".join, note.cells.items()))))
+            yield f"  {tag} {row}: {note.text}"
     for line in run.errors.splitlines():
         if name == "one_cpu" or not OF_MACHINE.match(line):
             yield "  " + re.sub(r" at /\S+/(\w+/\w+\.\w+):\d+", r" at \1", line)
