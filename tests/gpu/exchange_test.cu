@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "common/peer_access.hpp"
 #include "explicit_barrier/grid_barriers/exchange.cuh"
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
@@ -167,13 +166,8 @@ int run_one_buffer(const std::vector<Gpu>& gpus, unsigned rounds) {
 }
 
 int run(const std::string& name, unsigned rounds) {
-  std::vector<Gpu> gpus = find_gpus();
-  if (gpus.size() > kMostGpus) gpus.resize(kMostGpus);
-  prepare_gpus(gpus);
-  if (gpus.size() < 2 || gpus[0].major < 7 || !gpus[0].cooperative_launch ||
-      !enable_peer_access(device_numbers(gpus))) {
-    return kSkipped;
-  }
+  const std::vector<Gpu> gpus = gpus_with_access(kMostGpus);
+  if (gpus.empty()) return kSkipped;
   int failures = 0;
   if (name == "one_buffer") {
     failures = run_one_buffer(gpus, rounds);

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <vector>
 
-#include "common/peer_access.hpp"
 #include "explicit_barrier/grid_barriers/gpu_machine.cuh"
 #include "explicit_barrier/grid_barriers/node.cuh"
 #include "explicit_barrier/grid_barriers/protocols.hpp"
@@ -154,13 +153,8 @@ int run_grids(int rounds) {
 
 int run_nodes(int rounds) {
   using namespace grid_barriers;
-  std::vector<Gpu> gpus = find_gpus();
-  if (gpus.size() > kMostGpus) gpus.resize(kMostGpus);
-  prepare_gpus(gpus);
-  if (gpus.size() < 2 || gpus[0].major < 7 || !gpus[0].cooperative_launch ||
-      !enable_peer_access(device_numbers(gpus))) {
-    return kSkipped;
-  }
+  const std::vector<Gpu> gpus = gpus_with_access(kMostGpus);
+  if (gpus.empty()) return kSkipped;
   check_node<HostFlags, false>("host_flags", gpus, rounds);
   check_node<AllToAllFlags, false>("all_to_all_flags", gpus, rounds);
   check_node<PeerCas, false>("peer_cas", gpus, rounds);

@@ -10,6 +10,7 @@
 #include "common/cuda_resources.hpp"
 #include "common/gpu_threads.hpp"
 #include "common/launch.hpp"
+#include "common/peer_access.hpp"
 #include "tests/gpu/late_machine.cuh"
 
 namespace syncbench {
@@ -73,6 +74,19 @@ __global__ void __launch_bounds__(1024)
     barrier.sync();  // nobody overwrites what others still read
   }
   if (bad != 0) atomicAdd(stale, bad);
+}
+
+// Two GPUs or more, at most so many, for cooperative kernels that reach each
+// other's memory; none where this machine lacks them.
+inline std::vector<Gpu> gpus_with_access(std::size_t most) {
+  std::vector<Gpu> gpus = find_gpus();
+  if (gpus.size() > most) gpus.resize(most);
+  prepare_gpus(gpus);
+  if (gpus.size() < 2 || gpus[0].major < 7 || !gpus[0].cooperative_launch ||
+      !enable_peer_access(device_numbers(gpus))) {
+    return {};
+  }
+  return gpus;
 }
 
 struct Shape {
