@@ -73,16 +73,14 @@ inline auto& added_cases() {
 /// True.
 inline bool add_cases(const char* file, Section section,
                       const std::vector<Case>& cases) {
-  const std::vector<Form> usual[] = {
-      // in the order of Section
-      {Form::kEachInBranch},
-      {},
-      {Form::kExits, Form::kStays, Form::kAllowed},
-      {Form::kWrong, Form::kRight},
-      {Form::kAllowed}};
+  const std::map<Section, std::vector<Form>> usual = {
+      {Section::kWarpBarrier, {Form::kEachInBranch}},
+      {Section::kPartialGroup, {Form::kExits, Form::kStays, Form::kAllowed}},
+      {Section::kRace, {Form::kWrong, Form::kRight}},
+      {Section::kLitmus, {Form::kAllowed}}};
   for (Case one : cases) {
     one.section = section;
-    if (one.forms.empty()) one.forms = usual[static_cast<int>(section)];
+    if (one.forms.empty()) one.forms = usual.at(section);
     added_cases()[{section, file}].push_back(one);
   }
   return true;
