@@ -238,17 +238,12 @@ class MultiGridSum : public OneKernel<T, MultiGridBarrier> {
   }
 
   double time_ns(const std::vector<Part>& parts) override {
-    std::vector<typename OneKernel<T, MultiGridBarrier>::Arguments> shares;
-    std::vector<void*> arguments;
     std::vector<KernelCall> calls;
     for (int rank = 0; rank < this->gpus_; ++rank) {
-      shares.push_back(this->arguments(rank, parts[rank], {}));
-    }
-    for (auto& share : shares) arguments.push_back(&share);
-    for (void*& argument : arguments) {
-      calls.push_back({reinterpret_cast<const void*>(this->kKernel),
-                       dim3(this->resident_blocks(parts)), dim3(kSumThreads),
-                       &argument});
+      calls.push_back(call_with(reinterpret_cast<const void*>(this->kKernel),
+                                dim3(this->resident_blocks(parts)),
+                                dim3(kSumThreads),
+                                this->arguments(rank, parts[rank], {})));
     }
     MultiDeviceLaunch launch(calls, this->devices_,
                              stream_handles(this->streams_));

@@ -282,13 +282,13 @@ std::vector<WarpSums> warp_sums() {
 
 std::vector<MethodEntry> warp_sum_methods() {
   const std::vector<WarpSums> all = warp_sums();
-  std::vector<MethodEntry> by_name;  // all lists begin alike; the last is whole
+  std::vector<MethodEntry> in_turn;  // all lists begin alike; the last is whole
   for (std::size_t i = 0; i < all.back().methods.size(); ++i) {
     for (const WarpSums& sums : all) {
-      if (i < sums.methods.size()) by_name.push_back(sums.methods[i]);
+      if (i < sums.methods.size()) in_turn.push_back(sums.methods[i]);
     }
   }
-  return by_name;
+  return in_turn;
 }
 
 }  // namespace syncbench::reduction
