@@ -268,6 +268,11 @@ int run_all() {
                std::chrono::milliseconds(processes.rank == 2 ? 1 : 100));
          }),
          "process 2: a wait limit is");
+  expect("a wrong rank", run([](Processes processes, Table& table) {
+           if (processes.rank == 1) processes.rank = kProcesses;
+           make_and_close(processes, table);
+         }),
+         "process 1: peer grid barrier: no process 3 of 3");
   // Nobody can say that all have closed what is theirs: so it stays.
   expect("not closed", run([](const Processes& processes, Table&) {
            ProcessBarrierSet set(processes.rank + 1, processes);

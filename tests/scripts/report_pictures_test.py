@@ -95,6 +95,7 @@ class PicturesTest(ScriptsTest):
     def test_error_bars_and_marks(self):
         _, chart, (axes, *_) = self.drawn("h200x2", "figure_9")
         panel = chart.panels[0]
+        self.assertEqual(axes.get_ylabel(), "microseconds")
         self.assertEqual(len(axes.containers), len(panel.series))
         for bars, series in zip(axes.containers, panel.series):
             points = sorted(series.points, key=lambda point: point.x)

@@ -165,6 +165,7 @@ class RunTest(ScriptsTest):
             text = re.sub(r"(?m)^\w+\t(float\t|1\t1\t)?2\t.*\n", "", path.read_text())
             path.write_text(text.replace("H200", "L4"))
         self.assertIn("requested 3 GPUs but only 2 were found", self.run_sh(3, code=2).stderr)
+        self.assertIn("GPU_COUNT must be a whole number from 1", self.run_sh(0, code=2).stderr)
         self.assertEqual((self.calls("build"), self.results.exists()), ([], False))
         self.run_sh(1)  # what is not measured is not named
         self.assertRegex(self.only_folder().name, "^l4x1_")
