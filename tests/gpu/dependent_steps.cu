@@ -19,7 +19,7 @@
 #include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench {
+namespace syncbench::dependent_steps {
 namespace {
 
 constexpr unsigned kSteps = 400;
@@ -199,4 +199,4 @@ int run() {
     add_gpu_test("dependent_steps", [](const Words&) { return run(); });
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::dependent_steps

@@ -19,7 +19,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/measure_inter_sm.hpp"
 
-namespace syncbench::explicit_barrier {
+namespace syncbench::explicit_barrier::event_clock {
 namespace {
 
 constexpr double kTolerance = 0.01;      // inside one SM
@@ -233,4 +233,4 @@ int run() {
     add_gpu_test("event_clock", [](const Words&) { return run(); });
 
 }  // namespace
-}  // namespace syncbench::explicit_barrier
+}  // namespace syncbench::explicit_barrier::event_clock

@@ -14,7 +14,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
 
-namespace syncbench::explicit_barrier {
+namespace syncbench::explicit_barrier::exchange {
 namespace {
 
 using namespace grid_barriers;
@@ -190,4 +190,4 @@ int run(const std::string& name, unsigned rounds) {
     [](const Words& words) { return run(words[0], words.number(1, 20000)); });
 
 }  // namespace
-}  // namespace syncbench::explicit_barrier
+}  // namespace syncbench::explicit_barrier::exchange

@@ -2,6 +2,7 @@
 // them.
 #pragma once
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <functional>
@@ -16,6 +17,11 @@
 namespace syncbench {
 
 inline constexpr int kSkipped = 77;  // CTest counts it as skipped
+
+inline double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
+      .count();
+}
 
 /// Words behind a test's name on the command line, "" where there are no more.
 struct Words {

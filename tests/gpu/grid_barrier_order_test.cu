@@ -14,7 +14,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
 
-namespace syncbench {
+namespace syncbench::grid_barrier_order {
 
 using grid_barriers::GpuMachine;
 using grid_barriers::Order;
@@ -115,7 +115,7 @@ class GridOrderTest {
             CUDA_CHECK(cudaStreamSynchronize(stream.get()));
           });
     };
-    return syncbench::check(name, gpus_, rounds_, stale_of);
+    return check(name, gpus_, rounds_, stale_of);
   }
 
   std::vector<Gpu> gpus_;
@@ -174,4 +174,4 @@ int run_nodes(int rounds) {
     });
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::grid_barrier_order

@@ -18,7 +18,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/measure_inter_sm.hpp"
 
-namespace syncbench::explicit_barrier {
+namespace syncbench::explicit_barrier::grid_clock {
 namespace {
 
 // In the loop each block is late: how far blocks are apart matters.
@@ -249,4 +249,4 @@ int run() {
     add_gpu_test("grid_clock", [](const Words&) { return run(); });
 
 }  // namespace
-}  // namespace syncbench::explicit_barrier
+}  // namespace syncbench::explicit_barrier::grid_clock

@@ -19,7 +19,7 @@
 #include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench::implicit_barrier {
+namespace syncbench::implicit_barrier::launch_events {
 namespace {
 
 constexpr int kUnits = 96;
@@ -173,4 +173,4 @@ int run(bool several) {
                  [](const Words& words) { return run(words[0] == "several"); });
 
 }  // namespace
-}  // namespace syncbench::implicit_barrier
+}  // namespace syncbench::implicit_barrier::launch_events

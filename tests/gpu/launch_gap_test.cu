@@ -19,7 +19,7 @@
 #include "tests/gpu/events.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench::implicit_barrier {
+namespace syncbench::implicit_barrier::launch_gap {
 namespace {
 
 constexpr double kTolerance = 0.05;
@@ -192,4 +192,4 @@ int run() {
     add_gpu_test("launch_gap", [](const Words&) { return run(); });
 
 }  // namespace
-}  // namespace syncbench::implicit_barrier
+}  // namespace syncbench::implicit_barrier::launch_gap

@@ -9,7 +9,7 @@
 #include "implicit_barrier/steps.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench::implicit_barrier {
+namespace syncbench::implicit_barrier::launch_order {
 namespace {
 
 /// Every other kernel in another stream, behind nothing.
@@ -149,4 +149,4 @@ int run() {
     add_gpu_test("launch_order", [](const Words&) { return run(); });
 
 }  // namespace
-}  // namespace syncbench::implicit_barrier
+}  // namespace syncbench::implicit_barrier::launch_order

@@ -14,7 +14,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/order_boards.cuh"
 
-namespace syncbench {
+namespace syncbench::multi_gpu_order {
 namespace {
 
 using peer_grid::GpuMachine;
@@ -206,4 +206,4 @@ int run(int rounds) {
     [](const Words& words) { return run(words.number(0, 100000)); });
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::multi_gpu_order

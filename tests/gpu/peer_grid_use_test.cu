@@ -19,7 +19,7 @@
 #include "tests/gpu/gpu_test.hpp"
 #include "tests/gpu/late_machine.cuh"
 
-namespace syncbench {
+namespace syncbench::peer_grid_use {
 namespace {
 
 using namespace std::chrono_literals;
@@ -74,11 +74,6 @@ void launch_spin(int device, const Stream& stream,
   const DeviceGuard guard(device);
   CUDA_CHECK(launch_traditional(
       {reinterpret_cast<const void*>(&spin), 1, 1, arguments}, stream.get()));
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-      .count();
 }
 
 // Prints, and returns an exit code.
@@ -265,4 +260,4 @@ int run(const std::string& name) {
     "peer_grid_use", [](const Words& words) { return run(words[0]); });
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::peer_grid_use

@@ -14,7 +14,7 @@
 #include "tests/gpu/forked_processes.hpp"
 #include "tests/gpu/order_boards.cuh"
 
-namespace syncbench {
+namespace syncbench::process_barrier {
 namespace {
 
 using namespace std::chrono_literals;
@@ -22,11 +22,6 @@ using peer_grid::GpuMachine;
 using peer_grid::ProcessBarrierSet;
 using peer_grid::Processes;
 using peer_grid::ProcessMemory;
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start)
-      .count();
-}
 
 /// Launches of one process, over boards that all have.
 class ProcessOrderTest {
@@ -204,4 +199,4 @@ int run(const std::string& name, int rounds) {
     [](const Words& words) { return run(words[0], words.number(1, 20000)); });
 
 }  // namespace
-}  // namespace syncbench
+}  // namespace syncbench::process_barrier

@@ -17,7 +17,7 @@
 #include "reduction/test_data.hpp"
 #include "tests/gpu/gpu_test.hpp"
 
-namespace syncbench::reduction {
+namespace syncbench::reduction::reduction_sums {
 namespace {
 
 constexpr long long kMost = 3'300'003;  // elements
@@ -186,4 +186,4 @@ int test() {
     add_gpu_test("reduction_sums", [](const Words&) { return test(); });
 
 }  // namespace
-}  // namespace syncbench::reduction
+}  // namespace syncbench::reduction::reduction_sums
