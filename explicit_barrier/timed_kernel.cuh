@@ -303,16 +303,16 @@ constexpr int longest_line() {
 }
 
 /// Appends the kernels of 1, 2, 4, ... up to the longest line.
-template <class Method, int kRepeats = 1>
+template <class Method, int kLongest, int kRepeats = 1>
 void add_kernels(std::vector<const void*>& kernels) {
-  if constexpr (kRepeats <= longest_line<Method>()) {
+  if constexpr (kRepeats <= kLongest) {
     kernels.push_back(kernel_of<Method, kRepeats>());
-    add_kernels<Method, 2 * kRepeats>(kernels);
+    add_kernels<Method, kLongest, 2 * kRepeats>(kernels);
   }
 }
 
 /// What the host has to know of a method.
-template <class Method>
+template <class Method, int kLongest = longest_line<Method>()>
 MethodEntry entry_of() {
   constexpr const About& about = kAbout<Method>;
   static_assert(about.name[0] != '\0' && about.code.count > 0);
@@ -321,7 +321,7 @@ MethodEntry entry_of() {
   };
   MethodEntry entry = {about, typeid(Method).name(), code_on,
                        Method::takes_part, Method::global_words};
-  add_kernels<Method>(entry.kernels);
+  add_kernels<Method, kLongest>(entry.kernels);
   if constexpr (about.late) {
     entry.late_kernel = reinterpret_cast<const void*>(&late_kernel<Method>);
   }

@@ -56,8 +56,8 @@ using Flags = grid_barriers::FlagBarrier<Machine>;
 
 /// 1 where words were stale, as stale_of(shape) counts them.
 template <class StaleOf>
-int check(const char* name, const std::vector<Gpu>& gpus, int rounds,
-          StaleOf stale_of) {
+int check_all(const char* name, const std::vector<Gpu>& gpus, int rounds,
+              StaleOf stale_of) {
   const int sms = gpus[0].sm_count;
   unsigned long long stale = 0;
   for (const Shape& shape : {Shape{sms, 64, rounds}, Shape{2, 33, rounds},
@@ -115,7 +115,7 @@ class GridOrderTest {
             CUDA_CHECK(cudaStreamSynchronize(stream.get()));
           });
     };
-    return check(name, gpus_, rounds_, stale_of);
+    return check_all(name, gpus_, rounds_, stale_of);
   }
 
   std::vector<Gpu> gpus_;
@@ -124,19 +124,19 @@ class GridOrderTest {
 
 template <template <class> class Between, bool kOrdered>
 int check_node(const char* name, const std::vector<Gpu>& gpus, int rounds) {
-  return check(name, gpus, rounds,
-               [&](const Shape& shape) -> unsigned long long {
-                 // They are measured with so few blocks.
-                 if (shape.blocks > 2 * gpus[0].sm_count) return 0;
-                 grid_barriers::NodeMemory memory(device_numbers(gpus));
-                 return count_stale(
-                     gpus, {shape, shape},
-                     [&](int rank, int) {
-                       using End = typename OwnBarrier<Between, kOrdered>::End;
-                       return End{memory.ends()[rank]};
-                     },
-                     launch_by_threads);
-               });
+  return check_all(
+      name, gpus, rounds, [&](const Shape& shape) -> unsigned long long {
+        // They are measured with so few blocks.
+        if (shape.blocks > 2 * gpus[0].sm_count) return 0;
+        grid_barriers::NodeMemory memory(device_numbers(gpus));
+        return count_stale(
+            gpus, {shape, shape},
+            [&](int rank, int) {
+              using End = typename OwnBarrier<Between, kOrdered>::End;
+              return End{memory.ends()[rank]};
+            },
+            launch_by_threads);
+      });
 }
 
 int verdict(int failures) {

@@ -12,7 +12,7 @@ struct Idle : Method {
   using Method::Method;
   static constexpr void describe(About& about) {
     Method::describe(about);
-    about.in_test_repeat = about.late = false;  // so there are few kernels
+    about.late = false;
     about.repeats = 1;
   }
   template <class Here>
@@ -24,7 +24,7 @@ struct Idle : Method {
 
 template <class... Methods>
 std::vector<MethodEntry> entries() {
-  return entries_as_written<Idle<Methods>...>();
+  return {entry_of<Idle<Methods>, 1>()...};
 }
 
 }  // namespace syncbench::explicit_barrier
