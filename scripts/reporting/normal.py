@@ -71,6 +71,7 @@ def recorded_runs(folder):
     return [tsv.Run(path, simulated=None) for path in recorded_paths(folder)]
 
 
+@functools.lru_cache(maxsize=None)
 def is_before(run):
     return run.path.parent.name == BEFORE
 
@@ -124,6 +125,7 @@ def library_version(key, run):
     return None
 
 
+@functools.lru_cache(maxsize=None)
 def release(file, run):
     """Of the toolkit that compiled what has a file's rows, as a number: 1210 of 12.10."""
     found = run.files[file].program("toolkit") or run.toolkit(file) or ""
