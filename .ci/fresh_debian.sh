@@ -30,6 +30,7 @@ make_machine() {
   debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" >"$log" 2>&1 &&
     cp /etc/resolv.conf "$root/etc/" && cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" &&
     mount -t proc proc "$root/proc" && mounted+=("$root/proc") &&
+    mount -t sysfs -o ro sysfs "$root/sys" && mounted+=("$root/sys") && # for MPI
     mount --bind /dev "$root/dev" && mounted+=("$root/dev") &&
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" && # these two go with dev
     mount --bind /dev/pts "$root/dev/pts" && chroot "$root" useradd -m user &&
