@@ -65,7 +65,8 @@ def words(count, *arguments, program, stand_in=None):
 
 
 def together(*parts):
-    """All of them, one process after the other. Not by mpirun's colon: that of Open MPI 5.0 crashes."""
+    """Words for mpirun: each rank runs what its part says. Without a colon, at which that of Open MPI
+    5.0 crashes."""
     all_words = [part[2:] for part in parts for _ in range(int(part[1]))]
     cases = " ".join(f"{rank}) exec {shlex.join(one)};;" for rank, one in enumerate(all_words))
     return ["-np", str(len(all_words)), "bash", "-c", f"case $OMPI_COMM_WORLD_RANK in {cases} esac"]
