@@ -6,7 +6,7 @@
 # Needs root and debootstrap. WHAT:
 #   run      README's first command, as root, who gets what is missing
 #   test     README's second command, as an ordinary user, who is told in one line what to install;
-#            NCCL is where distributions have it; then .ci/checked. With THOROUGH=1 MPI is there, too
+#            NCCL is where distributions have it, and MPI is there; then .ci/checked
 #   toolkit  README's second command with the toolkit of the distribution
 #   build    that toolkit compiles all programs, with the machine code that is expected
 #
@@ -30,6 +30,7 @@ make_machine() {
   debootstrap --variant=minbase --include=git,ca-certificates "$suite" "$root" >"$log" 2>&1 &&
     cp /etc/resolv.conf "$root/etc/" && cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/" &&
     mount -t proc proc "$root/proc" && mounted+=("$root/proc") &&
+    mount -t sysfs -o ro sysfs "$root/sys" && mounted+=("$root/sys") && # mpirun reads it
     mount --bind /dev "$root/dev" && mounted+=("$root/dev") &&
     mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm" && # these two go with dev
     mount --bind /dev/pts "$root/dev/pts" && chroot "$root" useradd -m user &&
@@ -97,8 +98,7 @@ case $what in
   test)
     expect 1 user scripts/test.sh
     packages=$(sed -n 's/.*sudo apt-get install //p' "$log")
-    [[ ! ${THOROUGH:-} ]] || packages+=' libopenmpi-dev openmpi-bin'
-    get "$packages"
+    get "$packages" libopenmpi-dev openmpi-bin
     # Debian has no package of NCCL.
     expect 0 root 'python3 -m pip install --no-deps --require-hashes -r .ci/nccl.txt --target /opt'
     expect 0 root 'cd /opt/nvidia/nccl && mv include/* /usr/include && mv lib/libnccl.so.2 /usr/lib'

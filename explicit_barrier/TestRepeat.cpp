@@ -1,5 +1,5 @@
-// TestRepeat: every in-kernel method at 1 to 128 straight-line repeats (study,
-// Figs. 16 and 17), and a float-add chain by both clocks, which validates them.
+// TestRepeat: the study's barriers inside a kernel at 1 to 128 straight-line
+// repeats, and a float-add chain by both clocks, which validates them.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -13,13 +13,12 @@
 namespace syncbench::explicit_barrier {
 namespace {
 
-// The study repeats its own methods, here groups of 1, 2, 4, ... threads.
-std::vector<MethodEntry> methods_of_one_gpu() {
+std::vector<MethodEntry> methods_of_study() {
   std::vector<MethodEntry> found;
   for (MethodEntry method : all_methods()) {
-    if (!method.in_test_repeat || method.fewest_gpus != 1) continue;
-    if (method.set != Set::kStudy) method.set = Set::kEvidence;
-    method.between = Set::kEvidence;
+    if (method.between != Set::kStudy || method.fewest_gpus != 1) continue;
+    method.between =
+        Set::kEvidence;  // it repeats groups of 1, 2, 4, ... threads
     found.push_back(method);
   }
   return found;
@@ -55,7 +54,7 @@ class TestRepeat {
 
   std::string sections() {
     run_.begin_section("repeats");
-    for (const MethodEntry& method : methods_of_one_gpu()) {
+    for (const MethodEntry& method : methods_of_study()) {
       if (!run_.options().wants(method.name, method.set)) continue;
       if (method.scope == Scope::kThread) {
         validation_rows(method);
@@ -87,10 +86,8 @@ class TestRepeat {
     if (method.scope == Scope::kBlock) sizes = {32, 256, 1024};
     std::vector<Shape> shapes;
     for (const int threads : sizes) {
-      if (!method.fits(threads)) continue;
       method.groups(threads).for_each([&](int group) {
-        const int blocks = std::max(1, method.attributes(group).cluster);
-        shapes.push_back({blocks, threads, group});
+        shapes.push_back({1, threads, group});
       });
     }
     return shapes;
@@ -108,15 +105,6 @@ class TestRepeat {
     }
     note_about(table_, method);
     TimedLaunch launch(method, {run_.gpu()}, shape);
-    table_.note_once(method.name, launch.rightness());
-    if (method.most_in_line < kMostTestRepeats) {
-      const std::string most = std::to_string(method.most_in_line);
-      table_.note_once(
-          method.name,
-          {"loop above=" + most,
-           "more than " + most + " repeats are a loop of " +
-               std::to_string(method.most_in_line / 2) + " a trip"});
-    }
     double half = 0;  // cycles of the row before, of half as many repeats
     for (int repeats = 1; repeats <= kMostTestRepeats; repeats *= 2) {
       const RowKey key = row_of(method.name, shape, repeats).key();
@@ -189,12 +177,13 @@ ProgramInfo program_info() {
   ProgramInfo info;
   info.name = "TestRepeat";
   info.summary =
-      "Every in-kernel method at 1 to 128 straight-line repeats, to see from\n"
-      "where on repeating no longer changes the average; and a float-add "
-      "chain\n"
-      "by the SM clock and by the CPU clock, which both have to read its "
-      "latency.";
-  take_methods(info, methods_of_one_gpu());
+      "The study's barriers inside a kernel at 1 to 128 straight-line "
+      "repeats,\n"
+      "to see from where on repeating no longer changes the average; and a\n"
+      "float-add chain by the SM clock and by the CPU clock, which both have "
+      "to\n"
+      "read its latency.";
+  take_methods(info, methods_of_study());
   info.missing = missing_gpu_methods();
   for (const MethodEntry& method : all_methods()) {
     info.missing.push_back(

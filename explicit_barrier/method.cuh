@@ -255,7 +255,9 @@ struct About {
   ExpectedCode code = {"", 0};
   int architecture = 0;
 
-  /// Who asks for it, and for its points between those that pages show.
+  /// Who asks for it, and for its points between those that pages show: where
+  /// that is the study, TestRepeat measures it, too, in lines of up to
+  /// kMostTestRepeats.
   Set set = Set::kToday;
   Set between = Set::kEvidence;
   /// First architecture that has it, as in sm_90; its kernels are empty before.
@@ -275,8 +277,6 @@ struct About {
   int meets_in = 1;
   /// Whether it has rows of one warp that comes late.
   bool late = false;
-  /// Whether TestRepeat measures it, in lines of up to kMostTestRepeats.
-  bool in_test_repeat = true;
   /// Straight-line repeats, a power of two: enough to hide clock reads and the
   /// loop, few enough that four times as many cost four times as much, code
   /// fetched included.

@@ -38,7 +38,8 @@ struct LateWarps {
 };
 
 /// A method, without its type: what its struct says (method.cuh explains each)
-/// and its kernels, kernels[k] with 2^k operations in a row.
+/// and its kernels, kernels[k] with 2^k operations in a row, null where nobody
+/// launches that.
 struct MethodEntry : About {
   const char* type;  ///< as std::type_info::name()
   ExpectedCode (*expected_code)(int architecture);

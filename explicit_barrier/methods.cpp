@@ -23,7 +23,9 @@ const void* MethodEntry::kernel(int in_line) const {
   std::size_t index = 0;
   while ((1 << index) < in_line) ++index;
   if (1 << index != in_line) throw std::out_of_range("no power of two");
-  return kernels.at(index);
+  const void* kernel = kernels.at(index);
+  if (kernel == nullptr) throw std::out_of_range("a length without a kernel");
+  return kernel;
 }
 
 int MethodEntry::most_repeats() const {
@@ -82,17 +84,20 @@ std::string machine_code_of(const std::vector<MethodEntry>& methods,
                                      "barrier",  "unordered", "node",   "parts",
                                      "messages", "turn",      "nothing"};
   std::string text =
-      "type\tlongest\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
+      "type\tlines\tin_line\tproof\tcount\tothers\tpaths\tinstruction\t"
       "also\tsize\ttoolkit\tmethod\tscope\tchecked";
   for (const MethodEntry& method : methods) {
     const ExpectedCode expected = method.expected_code(architecture);
     const bool missing = architecture < method.first_architecture ||
                          CUDART_VERSION < method.first_toolkit;
-    const int longest = 1 << (method.kernels.size() - 1);
-    text += "\n" + name_of_type(method);
-    for (const int number : {longest, std::min(longest, method.most_in_line)}) {
-      text += "\t" + std::to_string(number);
+    text += "\n" + name_of_type(method) + "\t";
+    int longest = 0;
+    for (std::size_t k = 0; k < method.kernels.size(); ++k) {
+      if (method.kernels[k] == nullptr) continue;
+      longest = 1 << k;
+      text += (k == 0 ? "" : " ") + std::to_string(longest);
     }
+    text += "\t" + std::to_string(std::min(longest, method.most_in_line));
     text += missing ? "\tmissing"
                     : std::string("\t") +
                           kProofs[static_cast<int>(expected.proven_by)];

@@ -286,33 +286,37 @@ const void* kernel_of() {
   }
 }
 
-/// Most straight-line repeats of a method that any program launches: those of
-/// TestRepeat, and those of a latency row, inside an SM four times as many.
+/// Lengths of the straight lines that programs launch, bit k for 2^k: 1, all up
+/// to kMostTestRepeats for TestRepeat, and those of latency rows, which are
+/// once and twice as long inside an SM, too, and four times for the check.
 template <class Method>
-constexpr int longest_line() {
+constexpr unsigned lines_of() {
   constexpr About about = kAbout<Method>;
-  constexpr int kLines = about.scope <= Scope::kCluster ? 4 : 1;
-  int longest = about.in_test_repeat ? kMostTestRepeats : 1;
+  constexpr unsigned kTimes = about.scope <= Scope::kCluster ? 1 + 2 + 4 : 1;
+  unsigned lines = about.between == Set::kStudy ? 2 * kMostTestRepeats - 1 : 1;
   const Sizes groups = about.groups(1024);
   for (int group = groups.first; group <= groups.last;
        group = groups.after(group)) {
-    if (kLines * about.repeats(group) > longest)
-      longest = kLines * about.repeats(group);
+    lines |= kTimes * about.repeats(group);
   }
-  return longest;
+  return lines;
 }
 
-/// Appends the kernels of 1, 2, 4, ... up to the longest line.
-template <class Method, int kLongest, int kRepeats = 1>
+/// Appends a kernel for each of these lengths, null for those between them.
+template <class Method, unsigned kLines, unsigned kRepeats = 1>
 void add_kernels(std::vector<const void*>& kernels) {
-  if constexpr (kRepeats <= kLongest) {
-    kernels.push_back(kernel_of<Method, kRepeats>());
-    add_kernels<Method, kLongest, 2 * kRepeats>(kernels);
+  if constexpr (kRepeats <= kLines) {
+    if constexpr ((kLines & kRepeats) != 0) {
+      kernels.push_back(kernel_of<Method, kRepeats>());
+    } else {
+      kernels.push_back(nullptr);
+    }
+    add_kernels<Method, kLines, 2 * kRepeats>(kernels);
   }
 }
 
 /// What the host has to know of a method.
-template <class Method, int kLongest = longest_line<Method>()>
+template <class Method, unsigned kLines = lines_of<Method>()>
 MethodEntry entry_of() {
   constexpr const About& about = kAbout<Method>;
   static_assert(about.name[0] != '\0' && about.code.count > 0);
@@ -321,7 +325,7 @@ MethodEntry entry_of() {
   };
   MethodEntry entry = {about, typeid(Method).name(), code_on,
                        Method::takes_part, Method::global_words};
-  add_kernels<Method, kLongest>(entry.kernels);
+  add_kernels<Method, kLines>(entry.kernels);
   if constexpr (about.late) {
     entry.late_kernel = reinterpret_cast<const void*>(&late_kernel<Method>);
   }

@@ -117,11 +117,10 @@ TimedLaunch::TimedLaunch(const MethodEntry& method,
 void TimedLaunch::require_fit() {
   const LaunchAttributes attributes = method_.attributes(shape_.group);
   if (attributes.cluster == 0) return;
-  std::vector<const void*> kernels = method_.kernels;
-  for (const void* other : {method_.late_kernel, method_.meeting_kernel}) {
-    if (other != nullptr) kernels.push_back(other);
-  }
+  std::vector<const void*> kernels = method_.kernels;  // some null
+  kernels.insert(kernels.end(), {method_.late_kernel, method_.meeting_kernel});
   for (const void* kernel : kernels) {
+    if (kernel == nullptr) continue;
     CUDA_ASK(cudaFuncSetAttribute(
         kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
   }

@@ -24,7 +24,6 @@ struct SumOf32 : Method {
                                  const char* text) {
     about.operation(Scope::kWarp, name, text);
     about.set = Set::kStudy;
-    about.in_test_repeat = false;
     about.most_checked = 1;  // most sums overwrite values
     about.repeats = 4;
     about.has_result = [](const Position& position) {

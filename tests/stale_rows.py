@@ -63,7 +63,7 @@ def lines_of(region, content):
         high, = struct.unpack_from("<Q", content, i.address + 8)
         inside = i.target is not None and region[0].address <= i.target <= region[-1].address
         yield " ".join((re.sub(r"\b(U?[RP]|B)\d+\b", named, f"{i.guard} {i.opcode} {i.operands}")
-                        if i.target is None and "`" not in i.operands else i.opcode,
+                        if i.target is None and not re.search("[`@]", i.operands) else i.opcode,
                         str(i.target - i.address) if inside else "", str(high >> 41 & 0x1f)))
 
 
@@ -155,7 +155,8 @@ def is_same(rows, types, before, now):
     def has(name):
         new, old = now[Code(rows, name)], before.get(Code(rows, name))
         if not old:
-            return new in [kernels for (kind, _), kernels in before.items() if kind == rows]
+            return any(new.items() <= kernels.items() for (kind, _), kernels in before.items()
+                       if kind == rows)
         both = set(old) & set(new)
         return bool(both) and all(old[repeats] == new[repeats] for repeats in both)
 

@@ -11,7 +11,6 @@ namespace syncbench::explicit_barrier {
 struct BarrierStep : Method {
   static constexpr void describe(About& about) {
     about.first_architecture = 70;
-    about.in_test_repeat = false;
     about.repeats = 8;
     about.fits = [](int threads) { return threads == 32; };
     about.attributes = LaunchAttributes{true};

@@ -25,7 +25,6 @@ struct InUse : Barrier {
   static constexpr void describe(About& about) {
     Barrier::describe(about);
     about.first_toolkit = 12000;
-    about.in_test_repeat = false;
     about.meets_too = true;
     about.expected = [](const Position& position, const Values& before) {
       Position other = position;

@@ -24,12 +24,12 @@ def executed(instructions):
 
 
 def counts_of(lines):
-    """The last three columns, of the kernels of 1, 2, 4, ... operations."""
-    region = executed(machine_code_paths.timed_region(lines[0])[0])
+    """The last three columns, of kernels {operations: code}."""
+    region = executed(machine_code_paths.timed_region(lines[1])[0])
     found = collections.Counter(
         re.sub(r"R\d+", "R", i.text) if i.opcode.startswith("BAR") else i.opcode
         for i in region if _COUNTED.match(i.opcode))
-    return (str(len(executed(lines[0]))), str(len(executed(lines[-1]))),
+    return (str(len(executed(lines[1]))), str(len(executed(lines[max(lines)]))),
             "; ".join(f"{count} {text}" for text, count in sorted(found.items())))
 
 

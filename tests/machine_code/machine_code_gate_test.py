@@ -22,7 +22,7 @@ from machine_code_proofs import (
     BRANCHES, ExpectedCode, LATE_SLACK, LOCAL, STRONGER, among, between_reads, judge, judge_late,
     needs_of, parts_of_barrier, passes_as)
 
-IN_A_ROW = 8  # of the kernels in which faults are planted, twice that where 8 are a loop
+IN_A_ROW = 8  # at least, of the kernels in which faults are planted, where some are so long
 
 # Faulty methods that do what the sources say of them. Where instructions.tsv has the toolkit and
 # the architecture, their numbers of instructions are wrong, but for those of ONLY_A_RUN.
@@ -130,15 +130,15 @@ def barrier_faults(work, code, repeats):
     yield from clock_faults(code, first, last)
 
 
-def missed_in(name, work, repeats, code, half):
+def missed_in(name, work, repeats, code, shorter):
     """The faults that the test lets pass in this kernel; each has to change the verdict."""
-    verdict = judge(work, code, repeats, half).text
+    verdict = judge(work, code, repeats, shorter).text
     if verdict.startswith("FAIL"):
         return [f"{name}: {verdict}, without a fault"]
     faults = (barrier_faults if work.proof in ("barrier", "unordered", "node", "parts", "messages")
               else work_faults)
     return [f"{name}: {fault}" for fault, faulty in faults(work, code, repeats)
-            if judge(work, faulty, repeats, half).text == verdict]
+            if judge(work, faulty, repeats, shorter).text == verdict]
 
 
 def late_faults(code, one):
@@ -179,14 +179,18 @@ def missed_if_planted(executable):
     """What the test misses where faults are planted in the kernels of right methods."""
     to_fault, late_ones, missed = [], [], []
     for architecture, name, work, lines, late in machine_code_test.judged_in(executable):
-        repeats = min(work.longest, IN_A_ROW if work.in_line >= IN_A_ROW else 2 * IN_A_ROW)
-        at = repeats.bit_length() - 1
-        to_fault.append((f"{architecture} {name}", work, repeats, lines[at], lines[at - 1]))
+        # A kernel whose next shorter one is a line, too, or both are loops.
+        fewer, repeats = next(
+            ((fewer, more) for fewer, more in zip(work.lines, work.lines[1:])
+             if more >= IN_A_ROW and (fewer > work.in_line) == (more > work.in_line)),
+            work.lines[-2:])
+        to_fault.append((f"{architecture} {name}", work, repeats, lines[repeats],
+                         (fewer, lines[fewer])))
         missed += [f"{architecture} {name}: said is only {weaker}"
                    for weaker, proof in STRONGER.items() if proof == work.proof
                    and not passes_as(work._replace(proof=weaker), lines)]
         if late:
-            late_ones.append((f"{architecture} {name}", late, lines[0]))
+            late_ones.append((f"{architecture} {name}", late, lines[1]))
     assert to_fault and late_ones, f"{executable}: no kernel"
     with concurrent.futures.ProcessPoolExecutor() as pool:  # all processors, for the longest part
         return sum([*pool.map(missed_in, *zip(*to_fault)),
@@ -206,8 +210,8 @@ def found_by_code(executable):
             continue
         if machine_code_test.judge_exact(work, architecture, lines, listed).text.startswith("FAIL"):
             how = "counts"
-        if any(judge(work, line, 1 << k, lines[k - 1] if k else None).text.startswith("FAIL")
-               for k, line in enumerate(lines)):
+        if any(judge(work, line, repeats, shorter).text.startswith("FAIL")
+               for (repeats, line), shorter in zip(lines.items(), [None, *lines.items()])):
             how = "bounds"
         found[name] = min(found.get(name, how), how, key=("", "counts", "bounds").index)
     assert found, f"{executable}: no kernel"

@@ -15,7 +15,7 @@ LATE_SLACK = 16  # and a quarter of the operation, by which late_kernel may
 
 class ExpectedCode(NamedTuple):
     """A line of --machine-code, as ExpectedCode in explicit_barrier/method.cuh explains it."""
-    longest: int  # operations in a row of its longest kernel
+    lines: tuple  # operations in a row of its kernels
     in_line: int  # more than so many are rounds of half as many
     proof: str
     count: int
@@ -51,7 +51,8 @@ class ExpectedCode(NamedTuple):
     def _of(cls, row):
         size = f"{int(row['size']):x}"
         also = [text.replace("SIZE", size).split(" ", 1) for text in row["also"].split(" & ") if text]
-        row = {**row, "instruction": row["instruction"].replace("SIZE", size),
+        row = {**row, "lines": map(int, row["lines"].split()),
+               "instruction": row["instruction"].replace("SIZE", size),
                "also": [(int(count), instruction) for count, instruction in also]}
         return cls(*(kind(row[column]) for column, kind in cls.__annotations__.items()))
 
@@ -70,9 +71,9 @@ def counted(region):
 FENCES = [f"MEMBAR.{order}.{scope}" for order in ("ALL", "SC") for scope in ("CTA", "GPU", "SYS")]
 
 
-def judge(work, instructions, repeats, half=None):
-    """Of a kernel with `repeats` operations in a row; `half`: the code of that with half as
-    many."""
+def judge(work, instructions, repeats, shorter=None):
+    """Of a kernel with `repeats` operations in a row; `shorter`: how many the next shorter one has,
+    and its code."""
     for _, pattern in [(1, work.instruction), *work.also]:
         if len(taken := [text for text in FENCES if re.fullmatch(pattern, text)]) > 1:
             return Verdict(pattern, "-", f"FAIL: takes a stronger one too, of {', '.join(taken)}")
@@ -94,13 +95,14 @@ def judge(work, instructions, repeats, half=None):
     clocks = len(paths.clock_reads(instructions))
     if clocks != 2 and PROOFS[work.proof] is not judge_barrier:
         return Verdict("SR_CLOCK", str(clocks), "FAIL: not 2 clock reads")
-    both_loops = repeats // 2 > work.in_line  # the same but for the number of rounds
-    if half and (repeats <= work.in_line or both_loops) and verdict.text[:4] != "FAIL":
-        added = len(counted(region)) - len(counted(paths.timed_region(half)[0]))
+    fewer, code = shorter or (repeats, ())
+    both_loops = fewer > work.in_line  # the same but for the number of rounds
+    if code and (repeats <= work.in_line or both_loops) and verdict.text[:4] != "FAIL":
+        added = len(counted(region)) - len(counted(paths.timed_region(code)[0]))
         allowed = 2 if both_loops else (
-            repeats // 2 * (work.count * work.paths + work.others) + SLACK)
+            (repeats - fewer) * (work.count * work.paths + work.others) + SLACK)
         if added > allowed:
-            return verdict._replace(text=f"FAIL: {repeats // 2} more operations add {added} "
+            return verdict._replace(text=f"FAIL: {repeats - fewer} more operations add {added} "
                                          f"instructions, more than {allowed}")
     return verdict
 
@@ -363,8 +365,10 @@ STRONGER = {"lanes": "each", "each": "chain", "unordered": "barrier", "parts": "
 
 
 def passes_as(work, lines):
-    """The stronger proof that the kernels of 1, 2, 4, ... operations pass; None if they do not."""
+    """The stronger proof that all kernels {operations: code} pass; None if they do not."""
     stronger = STRONGER.get(work.proof)
+    if stronger == "chain" and all(work.in_code(repeats) == 1 for repeats in lines):
+        return None  # one operation alone is one
     works = work._replace(proof=stronger)
-    return stronger if stronger and all(judge(works, code, 1 << k).text == "ok"
-                                        for k, code in enumerate(lines)) else None
+    return stronger if stronger and all(
+        judge(works, code, repeats).text == "ok" for repeats, code in lines.items()) else None

@@ -57,7 +57,7 @@ def judge_spin(instructions):
 
 
 def judge_exact(work, architecture, lines, listed):
-    """Of the kernels of 1, 2, 4, ... operations: `listed` are those of instructions.tsv."""
+    """Of kernels {operations: code}: `listed` are those of instructions.tsv."""
     if work.proof == "missing" or (work.toolkit, architecture) not in {key[:2] for key in listed}:
         return Verdict("-", "-", "not listed")
     expected = listed.get(instruction_counts.key_of(work, architecture), ())
@@ -71,20 +71,20 @@ def judge_timed(functions, works, wanted, architecture, listed):
     have to be there."""
     kernels = machine_code.kernels_of(functions)
     for name, work in works.items():
-        half, lines = None, []
+        shorter, lines = None, {}
         if wanted not in (None, work.method):
             continue
-        for repeats in (1 << k for k in range(work.longest.bit_length())):
+        for repeats in work.lines:
             if (name, repeats) not in kernels.timed:
                 yield name, repeats, Verdict("-", "-", "FAIL: no such kernel")
                 continue
             code = functions[kernels.timed.pop((name, repeats))]
-            yield name, repeats, judge(work, code, repeats, half)
+            yield name, repeats, judge(work, code, repeats, shorter)
             if repeats == 1 and name in kernels.late and work.proof != "missing":
                 yield name, "late", judge_late(functions[kernels.late[name]], code)
-            half = code
-            lines.append(code)
-        if len(lines) == work.longest.bit_length():
+            shorter = repeats, code
+            lines[repeats] = code
+        if len(lines) == len(work.lines):
             exact = judge_exact(work, architecture, lines, listed)
             yield name, "exact", exact
             if exact.text != "not listed" and (stronger := passes_as(work, lines)):
@@ -168,7 +168,7 @@ def check(executable, wanted):
 
 
 def judged_in(executable):
-    """(architecture, type, its ExpectedCode, its kernels of 1, 2, 4, ... operations, late_kernel or None)
+    """(architecture, type, its ExpectedCode, its kernels {operations: code}, late_kernel or None)
     of each method that there is on an architecture."""
     for architecture, functions in machine_code.disassemble(executable).items():
         number = int(architecture[3:])
@@ -176,9 +176,9 @@ def judged_in(executable):
         for name, work in works_of(executable, number).items():
             if number >= 70 and work.proof != "missing":
                 late = kernels.late.get(name)
-                yield architecture, name, work, [functions[kernels.timed[name, 1 << k]]
-                                                 for k in range(work.longest.bit_length())], (
-                    late and functions[late])
+                yield architecture, name, work, {
+                    repeats: functions[kernels.timed[name, repeats]]
+                    for repeats in work.lines}, late and functions[late]
 
 
 def main(executables):

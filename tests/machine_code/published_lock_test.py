@@ -78,7 +78,7 @@ def main(compiler, host_compiler, executable):
         if work.method != "xiao_feng_lock":
             continue
         judged = True
-        barrier, *row = steps_of(machine_code_paths.timed_region(kernels[0])[0])
+        barrier, *row = steps_of(machine_code_paths.timed_region(kernels[1])[0])
         figure = steps_of_figure(FIGURE, compiler, host_compiler, architecture)
         print(architecture, "figure:", *figure, "row:", barrier, *row, sep="\t")
         if row != figure or barrier != figure[-1]:

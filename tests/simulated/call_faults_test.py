@@ -25,7 +25,7 @@ CHEAP = ("sms=4 call_synchronize=50000 call_traditional=20000 call_cooperative=2
          "call_multi_device=20000")
 COMMANDS = (
     ("Libraries 2 --samples 1 --method peer_grid_sync", "gpus=2 sms=4"),
-    ("TestRepeat --samples 1 --method tile_sync,distributed_load", "gpus=2 sms=16"),
+    ("TestRepeat --samples 1 --method tile_sync", "gpus=2 sms=16"),
     ("Pitfalls 2 --samples 2 --method flag_in_peer_memory", "gpus=2 sms=4"),
     ("BenchmarkIntraSM --samples 1 --method distributed_load,in_use_block_none", "gpus=1 sms=16"),
     ("Reduction 2 --samples 1 --type int --min-bytes 512K --max-bytes 1M",

@@ -59,13 +59,11 @@ fast_shuffles: BenchmarkIntraSM --method tile_shufl sms=16 cycles.tile_shufl=24 
 slow_shuffles: BenchmarkIntraSM --method tile_shufl sms=16 cycles.tile_shufl=24 rate.tile_shufl=0.99
 cold_lines: BenchmarkIntraSM --method syncthreads_or,tile_shufl cached_line=128 uncached_cycles=5
 few_sms: BenchmarkIntraSM sms=7
-few_sms_repeat: TestRepeat sms=7
 small_sms_repeat: TestRepeat sms=16 threads_per_sm=1024
 old: BenchmarkIntraSM --method cluster_sync sms=16 capability=70 code=70
-old_repeat: TestRepeat sms=16 capability=80 code=80
 very_old: BenchmarkInterSM 1 capability=61 code=61
 wrong_second: BenchmarkInterSM 2 --method peer_grid_sync gpus=2 bad=results:1
-wrong: TestRepeat --method in_use_none bad=results
+wrong: BenchmarkIntraSM --method in_use_none bad=results
 named_inter: BenchmarkInterSM 1 --method grid_sync
 # Of sums. Those of one method take little.
 sums: Reduction 2 --max-bytes 1M gpus=2

@@ -21,7 +21,7 @@ PROGRAMS = {"ImplicitBarrier": ("2", "--processes", "2", *FEW), "BenchmarkIntraS
 # Kernels of a series are launched as far apart, whatever was measured before.
 STILL = dict(gpus=2, sms=4, clock_read=0)
 NAMED = {"ImplicitBarrier": "remote_domain_launch", "BenchmarkIntraSM": "cluster_sync_dims",
-         "BenchmarkInterSM": "ping_pong", "TestRepeat": "vote_any"}
+         "BenchmarkInterSM": "ping_pong"}
 for name, arguments in PROGRAMS.items():
     RUNS[name] = (name, arguments, STILL, (), None, ())
     RUNS[name, "--all"] = (name, arguments, STILL)

@@ -20,7 +20,6 @@ struct GpuExchange : Method {
   static constexpr void describe(About& about) {
     about.first_architecture = 70;
     about.most_in_line = 8;
-    about.in_test_repeat = false;
     about.places = 5;  // as peer_grid_sync
     about.fewest_gpus = 2;
     about.bytes_of_thread = sizeof(Data);

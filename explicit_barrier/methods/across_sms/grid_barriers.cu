@@ -33,7 +33,6 @@ template <class Barrier, class Machine>
 struct OfLiterature : Method {
   static constexpr void describe(About& about) {
     about.first_architecture = 70;
-    about.in_test_repeat = false;
     about.longer = 72;  // some take 90 us each
     about.places = 5;   // latency depends on where words lie
     about.repeats = 8;
@@ -194,7 +193,6 @@ struct CubGridBarrier : Method {
     about.caution = kOrdered ? "" : kWithoutAcquire;
     about.set = Set::kEvidence;
     about.first_architecture = 70;
-    about.in_test_repeat = false;
     about.late = true;
     about.repeats = 8;
     about.attributes = LaunchAttributes{true};

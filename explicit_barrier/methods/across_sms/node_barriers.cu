@@ -59,7 +59,6 @@ struct NodeBarrier : Method {
     about.set = Set::kEvidence;
     about.first_architecture = 70;
     about.most_in_line = 4;
-    about.in_test_repeat = false;
     about.longer = 72;
     about.fewest_gpus = 2;
     about.late = true;

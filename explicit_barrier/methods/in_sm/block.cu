@@ -28,7 +28,6 @@ struct NamedBarrierConstant : Method {
         "barrier.sync of half a block and of all, its size a constant");
     about.first_toolkit = 12000;
     about.set = Set::kEvidence;
-    about.in_test_repeat = false;
     about.fits = [](int threads) {
       return threads >= 64 && (threads == kThreads || threads == 2 * kThreads);
     };

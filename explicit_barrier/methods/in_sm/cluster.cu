@@ -64,7 +64,6 @@ struct ClusterSyncDims : ClusterSync {
                   "barrier.cluster in a kernel with __cluster_dims__");
     about.set = Set::kEvidence;
     about.first_toolkit = 12000;
-    about.in_test_repeat = false;
     about.cluster_dims = kBlocks;
     about.groups = Sizes{kBlocks, kBlocks};
     about.attributes = LaunchAttributes{false, kBlocks, false, true};
@@ -81,7 +80,6 @@ struct ClusterSyncMbarrier : ClusterSync {
                   "barrier.cluster in a kernel that has an mbarrier");
     about.first_toolkit = 12000;
     about.set = Set::kEvidence;
-    about.in_test_repeat = false;
     about.code = cluster_barrier(10);
   }
   struct Shared {
@@ -275,7 +273,6 @@ struct Pairs : NextBlock {
   static constexpr void describe(About& about) {
     NextBlock::describe(about);
     about.first_toolkit = 12010;
-    about.in_test_repeat = false;
     about.repeats = 8;
     about.groups = Sizes{2, 2};
   }

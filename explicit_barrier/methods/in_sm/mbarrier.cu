@@ -140,7 +140,6 @@ struct BarrierInUse : Barrier {
         kIsLibrary ? "shared memory written, cuda::barrier, a neighbour's read"
                    : "shared memory written, mbarrier, a neighbour's read");
     about.first_toolkit = 12000;
-    about.in_test_repeat = false;
     about.meets_too = true;
     about.code.most_others += 12;
     about.code.also(R"(STS\b.*)");

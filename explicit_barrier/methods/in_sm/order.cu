@@ -178,7 +178,6 @@ struct Ordered : Method {
     about.set = Set::kEvidence;
     about.first_architecture = Operation::kFirstArchitecture;
     about.first_toolkit = 12000;
-    about.in_test_repeat = false;
     about.trips = 32;  // all places in turn
     about.repeats = 2;
     about.make_arguments = make_arguments;
