@@ -15,10 +15,11 @@ from parts import tsv  # noqa: E402
 PROCESSES = 5
 # Streams that the process uses, and the section that uses as many.
 SECTIONS = {"one": "one stream", "several": "sleep kernel"}
-# Medians of so many processes differ by more than a tenth between two runs of one program; those
-# of graph_programmatic by 5 to 20%, from machine to machine.
-TOLERANCES = {"graph_programmatic": 0.25}
+# Medians of so many processes differ by more than a tenth between two runs of one program.
 TOLERANCE = 0.15
+# Nanoseconds that rows of graphs are above the events, by 13 to 27 on two machines, whichever way
+# and shape. The clock is not why: timed by the host's, these kernels take what the events say.
+ABOVE = {"graph_launch": 20, "graph_programmatic": 20}
 
 
 def run(*command):
@@ -56,13 +57,12 @@ def main():
             # The rows are of kernels that store nothing; what others cost is printed. Of
             # programmatic_at_end processes with several streams have two levels.
             judged = storing == "none" and (way, streams) != ("programmatic_at_end", "several")
-            tolerance = TOLERANCES.get(way, TOLERANCE)
-            wrong = judged and not abs(row / ns - 1) <= tolerance  # nor nan
+            wrong = judged and not abs((row - ABOVE.get(way, 0)) / ns - 1) <= TOLERANCE  # nor nan
             failures += wrong
             print(way, streams, storing, threads, f"{row:.0f}", f"{ns:.0f}",
-                  f"{tolerance:.0%}" if judged else "any", sep="\t")
+                  f"{TOLERANCE:.0%}" if judged else "any", sep="\t")
             if wrong:
-                print(f"{way}, {streams}, {threads} threads: beyond {tolerance:.0%}", file=sys.stderr)
+                print(f"{way}, {streams}, {threads} threads: beyond {TOLERANCE:.0%}", file=sys.stderr)
     return min(failures, 1)
 
 
