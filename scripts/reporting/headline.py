@@ -166,24 +166,25 @@ def cost_of_launch(run, method, gpus):
 
 
 def up_to(costs, limit):
-    """The most blocks per SM up to which every barrier costs less than the limit."""
+    """The most blocks per SM up to which every barrier costs less than the limit, and the next; 0:
+    there is none."""
     most = 0
     for blocks in sorted({blocks for blocks, _ in costs}):
         if max(cost for (found, _), cost in costs.items() if found == blocks) >= limit:
-            return most, False
+            return most, blocks
         most = blocks
-    return most, True
+    return most, 0
 
 
 def versus(name, what, costs, limit, unit=" per SM"):
     """One sentence on a barrier beside another way, None where either was not measured."""
     if not costs or not limit > 0:
         return None
-    most, always = up_to(costs, limit)
+    most, more = up_to(costs, limit)
     where = ("at no shape that was measured" if not most
              and min(costs.values()) >= limit else
-             "at every shape that was measured" if always else
-             f"up to {most} block{'s' * (most > 1)}{unit}" if most else
+             "at every shape that was measured" if not more else
+             f"up to {most} block{'s' * (most > 1)}{unit}, not with {more}" if most else
              "only at some shapes with 1 block per SM")
     here = f" ({costs[1, 1024]:,.0f} ns" if (1, 1024) in costs else ""
     beside = f" beside {limit:,.0f} ns with 1 per SM x 1024)" if here else ""
