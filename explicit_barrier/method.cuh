@@ -26,8 +26,8 @@
 // `block latency`, of a warp in `warp latency`, other ones up to a cluster in
 // `group latency`; with `throughput_repeats` in `throughput` too, and, if it is
 // of a warp, in `warp latency` once more for several warps. BenchmarkInterSM
-// has those of a grid and of GPUs, exchanges in `exchange`, TestRepeat has all.
-// The machine-code test names a wrong `others` or pattern: ctest -R
+// has those of a grid and of GPUs, exchanges in `exchange`; TestRepeat the
+// study's. The machine-code test names a wrong `others` or pattern: ctest -R
 // machine_code_Reduction.
 #pragma once
 
@@ -44,7 +44,8 @@ namespace syncbench::explicit_barrier {
 
 /// Whom one operation joins. It decides who measures a method and where:
 /// BenchmarkIntraSM up to the cluster, BenchmarkInterSM grid and GPUs,
-/// TestRepeat all. kThread joins nobody: a known latency that validates clocks.
+/// TestRepeat the study's. kThread joins nobody: a known latency that validates
+/// clocks.
 enum class Scope { kThread, kWarp, kBlock, kCluster, kGrid, kGpus };
 
 /// What an operation takes: of a barrier of one block the time from the last

@@ -16,9 +16,7 @@ template <class Meeting>
 struct Semaphore : Method {
   static constexpr void describe(About& about) {
     about.operation(Scope::kGrid, Meeting::kName, Meeting::kText);
-    about.caution =
-        "of the slowest pair of blocks, where all end together; TestRepeat has "
-        "the mean of all pairs";
+    about.caution = "of the slowest pair of blocks, where all end together";
     about.first_architecture = 70;
     about.repeats = 8;
     about.attributes = LaunchAttributes{true};
