@@ -13,12 +13,12 @@
 namespace syncbench::explicit_barrier {
 namespace {
 
+// The study repeats groups of 1, 2, 4, ... threads; others are evidence.
 std::vector<MethodEntry> methods_of_study() {
   std::vector<MethodEntry> found;
   for (MethodEntry method : all_methods()) {
-    if (method.between != Set::kStudy || method.fewest_gpus != 1) continue;
-    method.between =
-        Set::kEvidence;  // it repeats groups of 1, 2, 4, ... threads
+    if (!method.in_test_repeat() && method.scope != Scope::kThread) continue;
+    method.between = Set::kEvidence;
     found.push_back(method);
   }
   return found;
@@ -177,12 +177,10 @@ ProgramInfo program_info() {
   ProgramInfo info;
   info.name = "TestRepeat";
   info.summary =
-      "The study's barriers inside a kernel at 1 to 128 straight-line "
-      "repeats,\n"
-      "to see from where on repeating no longer changes the average; and a\n"
-      "float-add chain by the SM clock and by the CPU clock, which both have "
-      "to\n"
-      "read its latency.";
+      "The study's barriers inside a kernel at 1 to 128 straight-line\n"
+      "repeats, to see from where on repeating no longer changes the\n"
+      "average; and a float-add chain by the SM clock and by the CPU clock,\n"
+      "which both have to read its latency.";
   take_methods(info, methods_of_study());
   info.missing = missing_gpu_methods();
   for (const MethodEntry& method : all_methods()) {

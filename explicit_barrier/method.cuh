@@ -241,6 +241,12 @@ struct About {
     return scope >= Scope::kBlock && window == Window::kBarrier;
   }
 
+  /// Whether TestRepeat has it in lines of up to kMostTestRepeats: a barrier of
+  /// the study, all points of which the study shows.
+  constexpr bool in_test_repeat() const {
+    return between == Set::kStudy && fewest_gpus == 1;
+  }
+
   const char *name = "", *text = "";
   Scope scope = Scope::kThread;
   Window window = Window::kOperation;
@@ -256,9 +262,7 @@ struct About {
   ExpectedCode code = {"", 0};
   int architecture = 0;
 
-  /// Who asks for it, and for its points between those that pages show: where
-  /// that is the study, TestRepeat measures it, too, in lines of up to
-  /// kMostTestRepeats.
+  /// Who asks for it, and for its points between those that pages show.
   Set set = Set::kToday;
   Set between = Set::kEvidence;
   /// First architecture that has it, as in sm_90; its kernels are empty before.

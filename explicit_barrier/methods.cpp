@@ -20,12 +20,11 @@ Arguments no_arguments(const std::vector<int>& devices, int) {
 }
 
 const void* MethodEntry::kernel(int in_line) const {
-  std::size_t index = 0;
-  while ((1 << index) < in_line) ++index;
-  if (1 << index != in_line) throw std::out_of_range("no power of two");
-  const void* kernel = kernels.at(index);
-  if (kernel == nullptr) throw std::out_of_range("a length without a kernel");
-  return kernel;
+  for (std::size_t k = 0; k < kernels.size(); ++k) {
+    if (1 << k == in_line && kernels[k] != nullptr) return kernels[k];
+  }
+  throw std::out_of_range(std::string(name) + " has no kernel of " +
+                          std::to_string(in_line) + " operations in a row");
 }
 
 int MethodEntry::most_repeats() const {

@@ -293,7 +293,7 @@ template <class Method>
 constexpr unsigned lines_of() {
   constexpr About about = kAbout<Method>;
   constexpr unsigned kTimes = about.scope <= Scope::kCluster ? 1 + 2 + 4 : 1;
-  unsigned lines = about.between == Set::kStudy ? 2 * kMostTestRepeats - 1 : 1;
+  unsigned lines = about.in_test_repeat() ? 2 * kMostTestRepeats - 1 : 1;
   const Sizes groups = about.groups(1024);
   for (int group = groups.first; group <= groups.last;
        group = groups.after(group)) {

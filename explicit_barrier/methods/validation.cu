@@ -11,7 +11,7 @@ struct FloatAdd : Method {
   static constexpr void describe(About& about) {
     about.operation(Scope::kThread, "float_add",
                     "dependent float additions by two clocks");
-    about.set = about.between = Set::kStudy;
+    about.set = Set::kStudy;
     about.repeats = 256;
     about.code = ExpectedCode(R"(FADD .*)").proof(Proof::kChain);
     about.expected = [](const Position& position, const Values& before) {

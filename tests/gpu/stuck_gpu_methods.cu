@@ -10,7 +10,6 @@ namespace syncbench::explicit_barrier {
 struct StuckGridSync : Method {
   static constexpr void describe(About& about) {
     about.barrier(Scope::kGpus, "peer_grid_sync", "");
-    about.most_in_line = 2;
     about.repeats = 1;
     about.attributes = LaunchAttributes{true};
     about.make_arguments = make_arguments;

@@ -179,7 +179,7 @@ def missed_if_planted(executable):
     """What the test misses where faults are planted in the kernels of right methods."""
     to_fault, late_ones, missed = [], [], []
     for architecture, name, work, lines, late in machine_code_test.judged_in(executable):
-        # A kernel whose next shorter one is a line, too, or both are loops.
+        # A kernel whose next shorter one is a line, too, or both are loops; else the longest.
         fewer, repeats = next(
             ((fewer, more) for fewer, more in zip(work.lines, work.lines[1:])
              if more >= IN_A_ROW and (fewer > work.in_line) == (more > work.in_line)),

@@ -368,7 +368,7 @@ def passes_as(work, lines):
     """The stronger proof that all kernels {operations: code} pass; None if they do not."""
     stronger = STRONGER.get(work.proof)
     if stronger == "chain" and all(work.in_code(repeats) == 1 for repeats in lines):
-        return None  # one operation alone is one
+        return None  # a single operation is always a chain
     works = work._replace(proof=stronger)
     return stronger if stronger and all(
         judge(works, code, repeats).text == "ok" for repeats, code in lines.items()) else None

@@ -80,11 +80,11 @@ def listed(program):
 
 @functools.lru_cache(maxsize=None)
 def methods(program="Reduction"):
-    """Of all in-kernel methods the scope and the longest line. Reduction has all, its own too."""
+    """{in-kernel method: its scope}. Reduction has all, its own too."""
     found = {}
     text = output(program, "--machine-code", "90")
     for row in tsv.read_table(text.encode(), "machine code"):
-        found.setdefault(row["method"], (row["scope"], int(row["in_line"])))
+        found.setdefault(row["method"], row["scope"])
     return found
 
 
@@ -95,7 +95,7 @@ LIMITS = {"tile_shufl": 1, "coales_shufl": 1, "warp_sum": 0.5, "shared_add": 1 /
 def costs_of_methods():
     """No two alike: a mix-up shows."""
     costs = {}
-    for i, (method, (scope, _)) in enumerate(methods().items()):
+    for i, (method, scope) in enumerate(methods().items()):
         across = scope in ("grid", "gpus")
         costs[f"cycles.{method}"] = round(1500.7 + 211.3 * i if across else 17.2 + 3.37 * i, 2)
         costs[f"rate.{method}"] = round((0.2 + 0.013 * i) * LIMITS.get(method, 4) / 4, 5)
@@ -119,7 +119,7 @@ def resident(p, row):
 def operation(p, row):
     """Cycles of an operation of a warp: its latency, or an SM's throughput where that is less."""
     method, warps = row["method"], math.ceil(int(row["thrd"]) / 32)
-    scope = methods()[method][0]
+    scope = methods()[method]
     cycles, (at_once, per_sm) = p[f"cycles.{method}"], resident(p, row)
     gpus = number(row, "GPUcount") if "GPUcount" in row else 1
     if scope in ("block", "cluster", "grid", "gpus"):

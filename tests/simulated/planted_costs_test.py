@@ -19,7 +19,7 @@ from planted import (GREATEST, PLANTED, RUNS, SHARED, SHOWN, STUDENT, RowChecks,
 
 def kernel_ns(p, row, operations):
     """From before the first launch to after the end of the last: mean of those in a queue."""
-    across = methods()[row["method"]][0] in ("grid", "gpus")
+    across = methods()[row["method"]] in ("grid", "gpus")
     kind = "cooperative" if across else "traditional"
     call, gap, count = p[f"call_{kind}"], p[f"gap_{kind}"], int(row.get("launches", 1))
     length = p["null"] + (operations * operation(p, row) + p["fixed_cycles"]) / p["ghz"]

@@ -117,7 +117,7 @@ KINDS = ("warning", "skipped", "note")
 MASKED = {"few-cpus", "library"}
 OF_MACHINE = re.compile(r"\w+: warning: fewer CPUs ")
 # Of these, the first is shown whole, with its row; stderr has warnings, and what is not measured.
-SHOWN = {"above-limit", "differs", "ends-on-grid", "interval", "loop", "measured-again",
+SHOWN = {"above-limit", "differs", "ends-on-grid", "interval", "measured-again",
          "nothing-waits", "repeats", "spread"}
 
 

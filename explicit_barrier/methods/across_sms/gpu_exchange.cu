@@ -19,7 +19,6 @@ struct GpuExchange : Method {
   using Data = typename Machine::Data;
   static constexpr void describe(About& about) {
     about.first_architecture = 70;
-    about.most_in_line = 8;
     about.places = 5;  // as peer_grid_sync
     about.fewest_gpus = 2;
     about.bytes_of_thread = sizeof(Data);

@@ -18,7 +18,6 @@ struct PeerGridSync : Method {
         Scope::kGpus, "peer_grid_sync",
         "this suite's barrier over peer memory, on 1 to gpu_count GPUs");
     about.set = about.between = Set::kToday;
-    about.most_in_line = 8;
     // The cost depends on where the memory lies.
     about.places = 5;
     about.late = true;

@@ -58,7 +58,6 @@ struct NodeBarrier : Method {
     about.caution = kOrdered ? "" : kWithoutNodeOrder;
     about.set = Set::kEvidence;
     about.first_architecture = 70;
-    about.most_in_line = 4;
     about.longer = 72;
     about.fewest_gpus = 2;
     about.late = true;

@@ -140,7 +140,6 @@ struct ClusterSplit : Clustered {
     about.barrier(
         Scope::kCluster, "cluster_split",
         "barrier.cluster, 64 float additions between arrive and wait");
-    about.most_in_line = 16;
     about.repeats = 4;
     about.code = cluster_barrier(9 + kAdditions);
   }

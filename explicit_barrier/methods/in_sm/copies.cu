@@ -11,7 +11,6 @@ namespace syncbench::explicit_barrier {
 struct Copy : Method {
   static constexpr void describe(About& about) {
     about.trips = 16;
-    about.most_in_line = 16;
     about.groups = Sizes{16, PlacesInTurn::kBytes, 4};
     about.repeats = 4;
     about.expected = [](const Position&, const Values&) { return 0u; };

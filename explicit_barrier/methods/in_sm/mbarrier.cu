@@ -99,7 +99,6 @@ struct CudaBarrier : Method {
     about.barrier(Scope::kBlock, "cuda_barrier",
                   "cuda::barrier::arrive_and_wait() of a block");
     about.first_architecture = 80;
-    about.most_in_line = 8;
     about.trips = 64;
     about.late = true;
     about.repeats = 2;  // of many, each takes longer

@@ -83,7 +83,6 @@ struct WarpArgmax : WholeWarp {
   static constexpr void describe(About& about) {
     about.operation(Scope::kWarp, "warp_argmax",
                     "reduce() of a warp, value and lane");
-    about.most_in_line = 32;
     about.repeats = 8;
     about.code = ExpectedCode(R"(SHFL\.\w+ .*)", 10).others(40);
     about.expected = [](const Position& position, const Values& before) {
@@ -109,7 +108,6 @@ struct WarpInclusiveSum : WholeWarp {
   static constexpr void describe(About& about) {
     about.operation(Scope::kWarp, "warp_inclusive_sum",
                     "inclusive_scan() of a warp, plus");
-    about.most_in_line = 32;
     about.repeats = 8;
     about.code =
         ExpectedCode(R"(SHFL\.UP .*)", 5).others(15).proof(Proof::kChain);
@@ -128,7 +126,6 @@ struct WarpExclusiveSum : WholeWarp {
   static constexpr void describe(About& about) {
     about.operation(Scope::kWarp, "warp_exclusive_sum",
                     "exclusive_scan() of a warp, plus");
-    about.most_in_line = 32;
     about.repeats = 8;
     about.code =
         ExpectedCode(R"(SHFL\.UP .*)", 5).others(20).proof(Proof::kChain);
