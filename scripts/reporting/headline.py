@@ -184,7 +184,7 @@ def versus(name, what, costs, limit, unit=" per SM"):
     where = ("at no shape that was measured" if not most
              and min(costs.values()) >= limit else
              "at every shape that was measured" if not more else
-             f"up to {most} block{'s' * (most > 1)}{unit}, not with {more}" if most else
+             f"up to {most} block{'s' * (most > 1)}{unit}, not at every shape with {more}" if most else
              "only at some shapes with 1 block per SM")
     here = f" ({costs[1, 1024]:,.0f} ns" if (1, 1024) in costs else ""
     beside = f" beside {limit:,.0f} ns with 1 per SM x 1024)" if here else ""
