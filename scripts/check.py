@@ -105,10 +105,19 @@ def measured_verdicts(options, recorded, folder):
         with only_gpu(number):
             run, faults = run_of(options.build, gpus, steps, folder / (what or "node"),
                                  options.simulated, what, progress)
-        runs.append((what, run, [*faults, *(lacking(run, steps) if run else ())]))
-    of_gpus = [run for what, run, _ in runs if what and run]
-    for what, run, faults in runs:
+        runs.append((run, [*faults, *(lacking(run, steps) if run else ())]))
+    of_gpus = [run for (what, *_), (run, _) in zip(parts, runs) if what and run]
+    for (what, number, gpus, steps), (run, faults) in zip(parts, runs):
         verdict = run and Verdict(run, recorded, partial=True)
+        methods = verdict.to_measure_again() if verdict else {}
+        if methods:
+            again = [(program, ",".join(methods[program]), more) for program, _, more in steps
+                     if program in methods]
+            with only_gpu(number):
+                run.again, failed = run_of(options.build, gpus, again, run.path / tsv.AGAIN,
+                                           options.simulated, what, progress)
+            faults.extend(failed)
+            verdict = Verdict(run, recorded, partial=True)
         others = [other for other in of_gpus if other is not run]
         if verdict and not verdict.runs and what and len(others) > 1:
             faults.extend(fault for fault in Verdict(run, others, partial=True).faults

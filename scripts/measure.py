@@ -322,6 +322,23 @@ def fill(folder, devices, executable, steps, options):
     return final
 
 
+def measured_again(folder, methods, devices, executable, steps, options):
+    """The Run of {output: methods}, once more, in a folder of the run; None without any."""
+    again = []
+    for name, words in steps:
+        if name in methods:
+            if "--method" in words:
+                place = words.index("--method")
+                words = words[:place] + words[place + 2:]
+            again.append((name, words + ["--method", ",".join(methods[name])]))
+    if not again:
+        return None
+    say(f"measuring again what is not as recorded: {', '.join(sorted(set().union(*methods.values())))}")
+    unfinished = folder / f"{tsv.AGAIN}.partial"
+    unfinished.mkdir()
+    return tsv.Run(fill(unfinished, devices, executable, again, options), options.simulated)
+
+
 def report(folder, simulated):
     """Where report.py has written, in a line for people; what it says goes to stderr. The rows
     are there by now, so that its failure is said and is none of the run."""
@@ -401,7 +418,10 @@ def work():
         if options.program:
             print(f"Results: {folder}")
             return 0
-        found = [("", verdict.Verdict(run, normal.recorded_runs(RESULTS)), [])]
+        recorded = normal.recorded_runs(RESULTS)
+        run.again = measured_again(folder, verdict.Verdict(run, recorded).to_measure_again(), devices,
+                                   executable, steps, options)
+        found = [("", verdict.Verdict(run, recorded), [])]
         verdict.keep(folder, found, options.simulated)
         said = [*headline.conclusions(run), f"Is it normal? {verdict.told(found)[1]}; "
                 f"{run.path / verdict.FILE} says why"]

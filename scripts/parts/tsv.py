@@ -28,6 +28,7 @@ PHRASES = ("form", "outcome")  # of several
 SIMULATED, MARK = "# simulated", "simulated, not measured: "  # in outputs; in all that is shown
 # Of more processes or nodes than a run's.
 BESIDE = re.compile(rf"((?:{'|'.join(IN_PROCESSES)})\.(?!before13\.tsv)[A-Za-z0-9_-]{{1,40}})\.tsv")
+AGAIN = "again"  # folder in a run, of methods that were measured once more
 MOST_BYTES = 2 ** 26  # of a file; far more than any run has
 NUMBER = re.compile(r"-?[0-9]{1,15}(?:\.([0-9]{1,9}))?|nan")  # a double has each of them
 _PLAIN = re.compile(r"[0-9]{1,15}\.([0-9]{1,9})")  # right in a column of any number
@@ -203,6 +204,7 @@ class Output(list):
         """What the first line says of the program, or None."""
         return next((values.get(value) for values in self.head("program")), None)
 
+    @functools.cached_property
     def sets(self):
         """Names of the sets that were measured; None: of an older program, which has none."""
         return next((values["measured"].split(",") for values in self.head("sets")
@@ -210,8 +212,7 @@ class Output(list):
 
     def should_have(self, row):
         """Whether it is of a set that was measured."""
-        sets = self.sets()
-        return sets is None or row.get("set") in sets
+        return self.sets is None or row.get("set") in self.sets
 
     def has_skipped(self, method):
         """Whether it says why a method has no rows; that a shape does not fit is none."""
@@ -414,7 +415,7 @@ def refuse_mixed(runs):
 
 class Run:
     """A results folder. simulated: whether its rows are of no GPU; checked: whether its files are
-    as they were written, by its SHA256SUMS."""
+    as they were written, by its SHA256SUMS; again: the Run of what was measured once more, or None."""
 
     def __init__(self, path, simulated=False, whole=None):
         """simulated: whether such rows are read; None: never, and no option makes them so. whole:
@@ -441,6 +442,8 @@ class Run:
                 output.check_end(self.path / f"{name}.tsv")
         # Last, as what cannot be read has been told with its line by now.
         self.checked = check_folder(self.path, data)
+        again = self.path / AGAIN
+        self.again = Run(again, simulated, whole) if again.is_dir() else None
 
     def _is_simulated(self, data, present, allowed):
         found = [name for name, content in data.items() if is_simulated(content)]

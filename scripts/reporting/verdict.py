@@ -1,9 +1,11 @@
 """Is the node normal? The verdict on a run, for check.py, report.py and compare.py.
 
-A row is fine if it is within the recorded runs, or no further beyond them than bounds.py says.
+A row is fine if it is within the recorded runs, or no further beyond them than bounds.py says. Where
+it was measured again, the nearer of both counts.
 """
 
 import functools
+import math
 import re
 import statistics
 from collections import Counter, defaultdict, namedtuple
@@ -23,6 +25,7 @@ MANY, TOGETHER = 10, 7.0  # rows of a group; percent of their median
 OPTIONAL = re.compile("nccl|nvshmem|mpi")  # methods that need what not every machine has
 CLOCK_MOVED, CLOCK_BROKEN = 0.02, 0.10  # of the recorded one
 CAPPED, CAPPED_TO = "sw-power-cap", 0.75  # healthy H200s cap large sums to 0.82 of the full clock
+FEW_DIFFER = 10  # methods, which are measured again; more are the node's
 OUTCOMES = 3  # of Pitfalls that differ are one race more or less
 RIGHT = ("right", "as allowed")  # forms of Pitfalls that are no mistake
 
@@ -43,7 +46,8 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 class Verdict:
     """faults: the gravest first; judged, not_judged: how many rows have a recorded one, and how many
     none; capped: how many have a warning that is_capped(); stale: methods whose recorded rows are
-    all stale. runs: those to compare with; rows, lacking: of normal.judged() and .lacking()."""
+    all stale; beyond: {file: methods with rows beyond their bounds}; again: methods that were measured
+    again. runs: those to compare with; rows, lacking: of normal.judged() and .lacking()."""
 
     def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
                  as_is=False):
@@ -55,6 +59,7 @@ class Verdict:
         self.rows = normal.judged(run, self.runs, as_is)
         self.lacking = normal.lacking(run, self.runs)
         self.faults, self.judged, self.not_judged = [], 0, len(self.rows)
+        self.beyond, self.again = defaultdict(list), {}
         self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
         if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
@@ -62,23 +67,34 @@ class Verdict:
                       f"no other run of {gpu} is recorded")
         # Of some methods, or of a version that did not yet have all.
         partial = partial or "methods" in run.environment or all(
-            output.sets() is None for output in run.files.values())
-        self._judge(run, partial, known_bounds or bounds.read())
+            output.sets is None for output in run.files.values())
+        self._judge(run, partial, known_bounds or bounds.read(), as_is)
         if not chosen:
-            self._missing_gpus(run, [one for one in recorded if one.simulated == run.simulated],
-                               partial)
+            self._missing_gpus(run, [one for one in recorded if one.simulated == run.simulated
+                                     and one.gpus > 1], partial)
         self.faults.sort(key=lambda fault: -LEVELS.index(fault.level))  # a stable sort
 
     @property
     def level(self):
         return self.faults[0].level if self.faults else LEVELS[0]
 
+    def to_measure_again(self):
+        """{file: methods} to measure once more, for a disturbance is not the node; {} where too many
+        differ, or they were measured again."""
+        methods = {method for found in self.beyond.values() for method in found}
+        return {} if self.again or len(methods) > FEW_DIFFER else {
+            file: sorted(set(found)) for file, found in self.beyond.items()}
+
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
 
-    def _judge(self, run, partial, known_bounds):
+    def _judge(self, run, partial, known_bounds, as_is):
         rows = [row for row in self.rows if row.low == row.low]
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
+        if run.again:
+            again = {row.key: row for row in normal.judged(run.again, self.runs, as_is)}
+            self.again = dict.fromkeys(key[2] for key in again)
+            rows = [min(row, again.get(row.key, row), key=distance) for row in rows]
         if not self.chosen:
             self._files(run)
         self._clocks(run)
@@ -225,6 +241,7 @@ class Verdict:
             far = [row for row in bad if bounds.change(row) >= BROKEN]
             broken = len(far) >= min(FEW, len(group))
             if bad:
+                self.beyond[bad[0].key[0]].append(bad[0].key[2])
                 self._add("broken" if broken else "look",
                           of_rows(far if broken else bad, where, group), bad)
 
@@ -282,7 +299,7 @@ class Verdict:
         here, wanted = counts_of(run), defaultdict(list)
         for other in recorded:
             for key, counts in counts_of(other, run).items():
-                if other.gpus > 1 and other.gpus in counts and not OPTIONAL.match(key[2]):
+                if other.gpus in counts and not OPTIONAL.match(key[2]):
                     # Two GPUs do not tell "each number" from "all".
                     wanted[key] += [counts >= set(range(2, other.gpus + 1))] * (other.gpus > 2)
         missing = defaultdict(lambda: defaultdict(set))
@@ -308,6 +325,7 @@ def told(found, most=None):
     others = sum(verdict.not_judged for verdict in verdicts)
     stale = sorted({method for verdict in verdicts for method in verdict.stale})
     capped = sum(verdict.capped for verdict in verdicts)
+    again = [method for verdict in verdicts for method in verdict.again]
     lines, level = [], LEVELS.index("normal" if rows else "unknown")
     for what, verdict, more in reversed(found):  # a GPU tells more than the node
         faults = sorted([*more, *(verdict.faults if verdict else ())],
@@ -320,6 +338,7 @@ def told(found, most=None):
     return [*lines, f"{LEVELS[level]}: {rows:,} rows judged"
             + f", {others:,} not, for no recorded run has precise ones" * bool(others)
             + (f", or their code has changed since ({some_of(stale)})" if stale else "")
+            + f"; measured again, as rows differed: {some_of(again)}" * bool(again)
             + f"; warnings of an SM clock lowered for power: {capped:,}" * bool(capped)
             ], LEVELS[level]
 
@@ -376,6 +395,12 @@ def cannot_be(row):
             or row.key[2] != "theory" and (
                 samples in ("0", "nan")
                 or samples != "1" and cells.get(f"s({row.quantity})") == "nan"))
+
+
+def distance(row):
+    """By how much a row is beyond what is recorded."""
+    percent = bounds.change(row)
+    return math.inf if math.isnan(percent) else abs(percent)
 
 
 def some_of(methods):

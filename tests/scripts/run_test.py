@@ -131,6 +131,30 @@ class RunTest(ScriptsTest):
         self.assertTrue(done.stdout.endswith(
             f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
 
+    def test_what_is_not_as_recorded_is_measured_again(self):
+        """The nearer of both counts, so that what disturbed a row once is not the node's."""
+        self.link_study()
+        self.write_run(self.project / "results/h200x2", {"BenchmarkIntraSM": None})
+        slow = ROWS["BenchmarkInterSM"].replace("\t875.500", "\t1875.500")
+        (self.release / "BenchmarkInterSM.rows").write_text(slow)
+        for then, level in ((": ", "broken"), ('cp "$here/again" "$here/$name.rows"', "look")):
+            (self.release / "again").write_text(ROWS["BenchmarkInterSM"])
+            (self.release / "BenchmarkInterSM.then").write_text(then)
+            done = self.run_sh()
+            folder = self.only_folder()
+            self.assertEqual((folder / "BenchmarkInterSM.tsv").read_text(), slow)
+            self.assertTrue(tsv.Run(folder).again.checked)
+            self.assertEqual({path.name for path in (folder / "again").glob("[A-Z]*.tsv")},
+                             {"BenchmarkInterSM.tsv"})
+            self.assertIn("measuring again what is not as recorded: peer_grid_sync\n", done.stderr)
+            self.assertEqual(self.calls("build/BenchmarkInterSM")[-1],
+                             "build/BenchmarkInterSM 2 --stats --method peer_grid_sync")
+            self.assertIn(f"\nIs it normal? {level}; ", done.stdout)
+            told = self.script("check.py", folder).stdout
+            self.assertIn("; measured again, as rows differed: ", told)
+            self.assertEqual("peer_grid_sync (BenchmarkInterSM, multi-GPU" in told, level == "broken")
+            shutil.rmtree(self.results)
+
     def test_warnings_of_a_run_are_joined(self):
         """A line each kind, with the worst, after all programs; those of a program stay in the log."""
         said = "BenchmarkInterSM: warning[spread percent=9] grid_sync GPUcount=1 blk=132 thrd=32: far"

@@ -44,8 +44,8 @@ class Sets(unittest.TestCase):
             with self.subTest(program):
                 usual, everything = of(program), of((program, "--all"))
                 self.assertEqual((usual.code, everything.code), (0, 0))
-                self.assertEqual(usual.sections.sets(), ["study", "today"])
-                self.assertEqual(everything.sections.sets(), ["study", "today", "evidence"])
+                self.assertEqual(usual.sections.sets, ["study", "today"])
+                self.assertEqual(everything.sections.sets, ["study", "today", "evidence"])
                 shown = points(everything, ("study", "today"))
                 self.assertEqual(points(usual, ("study", "today", "evidence")), shown)
                 self.assertTrue(points(everything, ("evidence",)))

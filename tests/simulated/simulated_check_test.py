@@ -22,15 +22,15 @@ class CheckTest(unittest.TestCase):
         cls.check_node(None, "--keep", cls.healthy)
 
     @classmethod
-    def check_node(cls, code, *arguments, planted=""):
+    def check_node(cls, code, *arguments, planted="", programs=None):
         """What it says. Where that is not normal, a folder keeps rows and verdict."""
         folders = Path(cls.temporary.name)
         environment = dict(os.environ, LD_LIBRARY_PATH=str(PROGRAMS), TMPDIR=str(folders),
                            STAND_IN=f"sms=4 {planted}")
         before = set(folders.iterdir())
         done = subprocess.run(
-            [ROOT / "scripts/check.py", "--simulated", "--gpus", "4", "--build", PROGRAMS,
-             *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            [ROOT / "scripts/check.py", "--simulated", "--gpus", "4", "--build",
+             programs or PROGRAMS, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
             encoding="utf-8", timeout=600)
         assert code in (None, done.returncode), (planted, done.stdout, done.stderr)
         kept = set(folders.iterdir()) - before
@@ -42,9 +42,9 @@ class CheckTest(unittest.TestCase):
             assert set(told) >= {line for line in done.stdout.splitlines() if line[0] != " "}
         return done.stdout
 
-    def beside_healthy(self, code, planted):
+    def beside_healthy(self, code, planted, programs=None):
         return self.check_node(code, "--against", self.healthy / "node", "--against",
-                               self.healthy / "GPU 0", planted=planted)
+                               self.healthy / "GPU 0", planted=planted, programs=programs)
 
     def test_the_same_node_is_normal(self):
         self.assertRegex(self.beside_healthy(0, ""), r"^normal: \d+ rows judged\n$")
@@ -55,6 +55,20 @@ class CheckTest(unittest.TestCase):
                       output)
         for other in (0, 1, 3):
             self.assertNotIn(f"GPU {other}: ", output)
+
+    def test_what_is_slow_once_is_not_the_node(self):
+        """The first run of a program is slow, the next, of the methods that differ, is not."""
+        with tempfile.TemporaryDirectory() as folder:
+            for program in PROGRAMS.iterdir():
+                (Path(folder) / program.name).symlink_to(program)
+            name = Path(folder) / "BenchmarkInterSM"
+            name.unlink()
+            name.write_text(f"""#!/bin/sh
+                if mkdir {folder}/ran 2>/dev/null; then STAND_IN="$STAND_IN slow_gpu=0 slow_by=1.3"; fi
+                exec {PROGRAMS}/BenchmarkInterSM "$@"\n""")
+            name.chmod(0o755)
+            self.assertRegex(self.beside_healthy(0, "", Path(folder)), r"^normal: \d+ rows judged; "
+                             r"measured again, as rows differed: [\w, ]+\n$")
 
     def test_a_gpu_that_fails(self):
         output = self.beside_healthy(2, "fail_call=cudaEventCreate fail_at=1 fail_mode=stays")
