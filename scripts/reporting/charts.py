@@ -1,9 +1,13 @@
 """The pictures of report.py as files and in its pages. Without matplotlib their numbers alone."""
 
+import os
 import re
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
+from parts.command_line import ignore_signals
+from parts.programs import end_with
 from reporting import chart_study
 from reporting.chart_barriers import all_barriers
 from reporting.sheets import literal, tex
@@ -34,6 +38,22 @@ def lines_of_tsv(chart):
                          "!" * bool(estimate.remarks), estimate.where()))
 
 
+def begin(parent):
+    """Of a process that draws: signals are for the script, which it does not outlive."""
+    ignore_signals()
+    end_with(parent)
+
+
+def at_once(draw, charts):
+    """[draw(chart)] by as many processes as there are processors, where the system lets them share
+    memory."""
+    try:
+        with ProcessPoolExecutor(initializer=begin, initargs=(os.getpid(),)) as pool:
+            return list(pool.map(draw, charts))
+    except (OSError, NotImplementedError):
+        return list(map(draw, charts))
+
+
 class Pictures:
     """All charts as files. charts: {path without ending: Chart}; why: why there are no
     pictures, or ""."""
@@ -45,7 +65,8 @@ class Pictures:
         except ImportError as error:
             self.why = f"no pictures, because matplotlib cannot be used: {error}"
             return
-        self.drawn = {path: draw(chart) for path, chart in charts.items() if chart.measured()}
+        measured = {path: chart for path, chart in charts.items() if chart.measured()}
+        self.drawn = dict(zip(measured, at_once(draw, measured.values())))
 
     def files(self):
         """path -> text or bytes; None: not to be there"""
