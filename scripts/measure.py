@@ -26,7 +26,7 @@ from reporting.run_warnings import joined
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 # --quick: the rows that tell most, of each kind of barrier.
-QUICK_BLOCKS = ("--blocks-per-sm", "1,8,32")  # of BenchmarkInterSM then
+QUICK_WORDS = {"ImplicitBarrier": ["--processes", "5"], "BenchmarkInterSM": ["--blocks-per-sm", "1,8,32"]}
 QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
          "peer_grid_sync", "read_limit")
 MPI_SECONDS = 60  # in which mpirun starts processes, or nothing is measured with it
@@ -182,8 +182,7 @@ def plan_of_run(options, gpus):
         program.name for program in suite.PROGRAMS if program.older_toolkit and for_older])
     if options.method:
         steps = list(plan_of_methods(options.build, older, gpus, options.method))
-        return [(name, words + [*QUICK_BLOCKS] * (options.method is QUICK
-                                                  and name == "BenchmarkInterSM"))
+        return [(name, words + (QUICK_WORDS.get(name, []) if options.method is QUICK else []))
                 for name, words in steps]
     return [(name, words + ["--all"] * options.all)
             for name, words in plan(options.build, older, gpus, options.all)]
@@ -381,7 +380,7 @@ def work():
     some.add_argument("--method", type=lambda text: text.split(","), metavar="NAME[,NAME...]",
                       help="measure these methods alone")
     some.add_argument("--quick", action="store_const", dest="method", const=QUICK,
-                      help=f"the same as --method {','.join(QUICK)}")
+                      help=f"the same as --method {','.join(QUICK)}, at fewer points")
     parser.add_argument("--simulated", action="store_true",
                         help="the executables are those on simulated GPUs")
     some.add_argument("--all", action="store_true", help="measure all that the programs have")

@@ -261,7 +261,7 @@ class RunTest(ScriptsTest):
             self.assertTrue(path.read_text().startswith(FIRST[:-1]), path)
         self.assert_refused(self.script("check.py", folder), 3, "--simulated reads them")
         self.assertEqual(self.calls("simulated/Impl"), [
-            "simulated/ImplicitBarrier 1 --stats --method " + ",".join(QUICK)])
+            "simulated/ImplicitBarrier 1 --stats --method " + ",".join(QUICK) + " --processes 5"])
         build, = self.calls("cmake --build")
         self.assertIn("--preset simulated --target simulated_ImplicitBarrier simulated_Bench", build)
         self.assertFalse((self.project / "build/Pitfalls").exists())
