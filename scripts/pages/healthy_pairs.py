@@ -7,8 +7,9 @@
 They are the recorded runs of this version and those of results/healthy_runs.tar.xz, so that each
 verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by
 bounds that know neither of the two runs. `against` is "recorded" where a run of the archive is
-judged beside all recorded ones, as a user's is; then `held_out` knows the recorded ones. stdout:
-tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
+judged beside all recorded ones, as a user's is; then `held_out` knows the recorded ones. Where the
+same machine was measured again within half an hour, the nearer of both rows counts, as run.sh has
+it. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
 """
 
 import itertools
@@ -16,6 +17,7 @@ import sys
 import tarfile
 import tempfile
 from concurrent.futures import ProcessPoolExecutor
+from datetime import datetime, timedelta
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # scripts/
@@ -25,6 +27,7 @@ from reporting import bounds, normal
 from reporting.verdict import Verdict
 
 RESULTS = Path(__file__).resolve().parents[2] / "results"
+HALF_AN_HOUR = timedelta(minutes=30)
 ARCHIVE = RESULTS / "healthy_runs.tar.xz"
 RECORDED = "recorded"
 
@@ -61,8 +64,24 @@ def held_out(changes, runs):
     return bounds.Bounds({one: most for one, (_, most) in widest(changes, runs).items()})
 
 
-def judged(run, against, others, changes):
-    """The row of a run beside others. against: their name."""
+def again(run, others, runs):
+    """What measured the same machine again, or None."""
+    def apart(other):
+        return abs(measured_at(other) - measured_at(run))
+
+    found = [other for other in runs if other is not run and other not in others
+             and all(other.environment[key] == run.environment[key] for key in ("gpu", "gpu_count"))
+             and apart(other) <= HALF_AN_HOUR]
+    return run.again or min(found, key=apart, default=None)
+
+
+def measured_at(run):
+    return datetime.strptime(run.environment["date_utc"], "%Y-%m-%dT%H:%M:%SZ")
+
+
+def judged(run, against, others, second, changes):
+    """The row of a run beside others. against: their name; second: of again()."""
+    run.again = second
     verdict = Verdict(run, others, partial=True, chosen=True)
     names = run.path.name, against
     out = Verdict(run, others, True, held_out(changes, names), chosen=True)
@@ -97,6 +116,7 @@ def work():
         by_name = {run.path.name: run for run in runs}
         pairs = [(by_name[name], other, [by_name[other]]) for name, other in changes]
         pairs += [(run, RECORDED, normal.references(run, recorded)) for run in archived]
+        pairs = [(run, name, others, again(run, others, runs)) for run, name, others in pairs]
         for row in pool.map(judged, *zip(*pairs), itertools.repeat(changes)):
             print(*row, sep="\t", flush=True)
     return 0

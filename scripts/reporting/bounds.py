@@ -16,7 +16,7 @@ from parts import means, tsv
 FILE = Path(__file__).resolve().parents[2] / "results" / "bounds.tsv"
 COLUMNS = ("program", "section", "method", "wkld", "pairs", "percent")
 MARGIN = 1.2  # a bound is so many times the largest change,
-LEAST, CLOSE = 15.0, 5.0  # and so many percent at least; of two runs that somebody compares
+LEAST, CLOSE = 18.0, 5.0  # and so many percent at least; of two runs that somebody compares
 UNKNOWN = 65.0  # percent, where no two healthy runs have a section
 WIDE = 22.0  # percent: wider bounds do not tell what is 1.25 times slower
 FASTER = 4.0  # times as far may rows be faster
