@@ -78,8 +78,9 @@ void fill_whole_layers(const Slab& slab) {
   for (int number = 0; number <= slab.layers + 1; ++number) {
     if (!is_whole(slab, number, 0)) continue;
     const auto begin = static_cast<long long>(number) * slab.layer;
-    for (long long i = begin; i < begin + slab.layer; ++i) {
-      slab.copies[0][i] = first_value(first_index.at(slab.copies[0]) + i);
+    const auto first = first_index.at(slab.copies[0]) + begin;
+    for (int i = 0; i < slab.layer; ++i) {
+      slab.copies[0][begin + i] = first_value(first + i);
     }
   }
 }
