@@ -88,6 +88,13 @@ def lacking(run, steps):
                 yield Fault("look", f"{method} was not measured ({program})")
 
 
+def progress_of(parts, simulated):
+    """Of (which GPU, devices, steps)."""
+    return measure.Progress({
+        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",), simulated)
+        for what, gpus, steps in parts for program, *_ in steps})
+
+
 def measured_verdicts(options, recorded, folder):
     """(what, Verdict or None, further faults) of the node and of each GPU of several."""
     devices = measure.find_devices(options.build / "ImplicitBarrier", options.gpus,
@@ -97,10 +104,7 @@ def measured_verdicts(options, recorded, folder):
         parts += [(f"GPU {number}", number, [device], OF_EACH_GPU)
                   for number, device in enumerate(devices)]
     runs = []
-    progress = measure.Progress({
-        where(program, what): suite.usual_seconds(program, len(gpus), ("--method",),
-                                                  options.simulated)
-        for what, _, gpus, steps in parts for program, *_ in steps})
+    progress = progress_of([(what, gpus, steps) for what, _, gpus, steps in parts], options.simulated)
     for what, number, gpus, steps in parts:
         with only_gpu(number):
             run, faults = run_of(options.build, gpus, steps, folder / (what or "node"),
@@ -113,9 +117,12 @@ def measured_verdicts(options, recorded, folder):
         if methods:
             again = [(program, ",".join(methods[program]), more) for program, _, more in steps
                      if program in methods]
+            folder = run.path / f"{tsv.AGAIN}.partial"
             with only_gpu(number):
-                run.again, failed = run_of(options.build, gpus, again, run.path / tsv.AGAIN,
-                                           options.simulated, what, progress)
+                run.again, failed = run_of(options.build, gpus, again, folder, options.simulated, what,
+                                           progress_of([(what, gpus, again)], options.simulated))
+            if run.again:
+                folder.rename(run.path / tsv.AGAIN)
             faults.extend(failed)
             verdict = Verdict(run, recorded, partial=True)
         others = [other for other in of_gpus if other is not run]

@@ -25,7 +25,7 @@ from reporting import headline, normal, verdict
 from reporting.run_warnings import joined
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
-# --quick: the rows that tell most, of each kind of barrier.
+# --quick: the rows that tell most, of each kind of barrier; half the processes, three numbers of blocks.
 QUICK_WORDS = {"ImplicitBarrier": ["--processes", "5"], "BenchmarkInterSM": ["--blocks-per-sm", "1,8,32"]}
 QUICK = ("traditional_launch", "blocksync", "tile_sync", "cluster_sync", "grid_sync",
          "peer_grid_sync", "read_limit")
@@ -322,7 +322,7 @@ def fill(folder, devices, executable, steps, options):
 
 
 def measured_again(folder, methods, devices, executable, steps, options):
-    """The Run of {output: methods}, once more, in a folder of the run; None without any."""
+    """The Run of {output: methods}, once more, in a folder of the run."""
     again = []
     for name, words in steps:
         if name in methods:
@@ -330,12 +330,29 @@ def measured_again(folder, methods, devices, executable, steps, options):
                 place = words.index("--method")
                 words = words[:place] + words[place + 2:]
             again.append((name, words + ["--method", ",".join(methods[name])]))
-    if not again:
-        return None
-    say(f"measuring again what is not as recorded: {', '.join(sorted(set().union(*methods.values())))}")
+    options = argparse.Namespace(**{**vars(options), "method": sorted(set().union(*methods.values()))})
+    say(f"measuring again what is not as recorded: {', '.join(options.method)}")
     unfinished = folder / f"{tsv.AGAIN}.partial"
     unfinished.mkdir()
     return tsv.Run(fill(unfinished, devices, executable, again, options), options.simulated)
+
+
+def judged(folder, run, devices, executable, steps, options):
+    """[("", Verdict, further faults)], kept in the folder; what differs is measured again."""
+    recorded, faults = normal.recorded_runs(RESULTS), []
+    first = verdict.Verdict(run, recorded)
+    verdict.keep(folder, [("", first, [])], options.simulated)
+    methods = first.to_measure_again()
+    if methods:
+        try:
+            run.again = measured_again(folder, methods, devices, executable, steps, options)
+        except (Stop, tsv.TsvError) as error:
+            if isinstance(error, Stop) and error.args[0] >= 128:  # a signal
+                raise
+            faults.append(verdict.Fault("broken", f"measured again: {error.args[-1]}"))
+    found = [("", verdict.Verdict(run, recorded), faults)]
+    verdict.keep(folder, found, options.simulated)
+    return found
 
 
 def report(folder, simulated):
@@ -417,11 +434,7 @@ def work():
         if options.program:
             print(f"Results: {folder}")
             return 0
-        recorded = normal.recorded_runs(RESULTS)
-        run.again = measured_again(folder, verdict.Verdict(run, recorded).to_measure_again(), devices,
-                                   executable, steps, options)
-        found = [("", verdict.Verdict(run, recorded), [])]
-        verdict.keep(folder, found, options.simulated)
+        found = judged(folder, run, devices, executable, steps, options)
         said = [*headline.conclusions(run), f"Is it normal? {verdict.told(found)[1]}; "
                 f"{run.path / verdict.FILE} says why"]
         print(run.mark + run.about(), "", *headline.short_lines([run]), "",

@@ -7,9 +7,9 @@
 They are the recorded runs of this version and those of results/healthy_runs.tar.xz, so that each
 verdict but `normal` and `unknown` is a false alarm. `verdict` is by bounds.tsv, `held_out` by
 bounds that know neither of the two runs. `against` is "recorded" where a run of the archive is
-judged beside all recorded ones, as a user's is; then `held_out` knows the recorded ones. Where the
-same machine was measured again within half an hour, the nearer of both rows counts, as run.sh has
-it. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
+judged beside all recorded ones, as a user's is; then `held_out` knows the recorded ones. A run of
+the same hour is the second measurement of methods that differ, which run.sh makes; no bounds that
+are `held_out` know it. stdout: tab-separated rows. Exit codes: 0; 2 bad usage, or a folder cannot be read.
 """
 
 import itertools
@@ -84,7 +84,8 @@ def judged(run, against, others, second, changes):
     run.again = second
     verdict = Verdict(run, others, partial=True, chosen=True)
     names = run.path.name, against
-    out = Verdict(run, others, True, held_out(changes, names), chosen=True)
+    known = held_out(changes, (*names, second.path.name) if second else names)
+    out = Verdict(run, others, True, known, chosen=True)
     moved = sum(row.verdict in ("faster", "slower") for row in verdict.rows)
     return *names, verdict.judged, moved, verdict.level, out.level, (
         out.faults[0].text if out.faults else "none")

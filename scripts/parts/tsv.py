@@ -442,8 +442,18 @@ class Run:
                 output.check_end(self.path / f"{name}.tsv")
         # Last, as what cannot be read has been told with its line by now.
         self.checked = check_folder(self.path, data)
-        again = self.path / AGAIN
-        self.again = Run(again, simulated, whole) if again.is_dir() else None
+        self.again = self._read_again(simulated, whole)
+
+    def _read_again(self, simulated, whole):
+        path = self.path / AGAIN
+        if self.path.name == AGAIN or path.is_symlink() or not path.is_dir():
+            return None
+        again = Run(path, simulated, whole)
+        for key in ("gpu", "gpu_count", "suite_commit"):
+            if again.environment.get(key) != self.environment.get(key):
+                raise TsvError(f"{path}: of another {key} than {self.path}")
+        refuse_mixed([again, self])
+        return again
 
     def _is_simulated(self, data, present, allowed):
         found = [name for name, content in data.items() if is_simulated(content)]

@@ -2,7 +2,7 @@
 
 import os
 import re
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 from pathlib import Path
 from urllib.parse import quote
 
@@ -45,12 +45,12 @@ def begin(parent):
 
 
 def at_once(draw, charts):
-    """[draw(chart)] by as many processes as there are processors, where the system lets them share
-    memory."""
+    """[draw(chart)] by as many processes as there are processors, where the system has room for them."""
+    workers = max(1, min(len(charts), len(os.sched_getaffinity(0))))
     try:
-        with ProcessPoolExecutor(initializer=begin, initargs=(os.getpid(),)) as pool:
+        with ProcessPoolExecutor(workers, initializer=begin, initargs=(os.getpid(),)) as pool:
             return list(pool.map(draw, charts))
-    except (OSError, NotImplementedError):
+    except (OSError, NotImplementedError, BrokenExecutor):
         return list(map(draw, charts))
 
 

@@ -1,7 +1,7 @@
 """Is the node normal? The verdict on a run, for check.py, report.py and compare.py.
 
-A row is fine if it is within the recorded runs, or no further beyond them than bounds.py says. Where
-it was measured again, the nearer of both counts.
+A row is fine if it is within the recorded runs, or no further beyond them than bounds.py says. Of a
+method with others, and measured again, the nearer of both rows counts.
 """
 
 import functools
@@ -46,8 +46,8 @@ Fault = namedtuple("Fault", "level text rows", defaults=((),))
 class Verdict:
     """faults: the gravest first; judged, not_judged: how many rows have a recorded one, and how many
     none; capped: how many have a warning that is_capped(); stale: methods whose recorded rows are
-    all stale; beyond: {file: methods with rows beyond their bounds}; again: methods that were measured
-    again. runs: those to compare with; rows, lacking: of normal.judged() and .lacking()."""
+    all stale; beyond: {file: methods with rows beyond their bounds}, of the first measurement; again:
+    those of them that were measured again. runs: those to compare with; rows, lacking: of normal.judged() and .lacking()."""
 
     def __init__(self, run, recorded, partial=False, known_bounds=None, chosen=False,
                  as_is=False):
@@ -59,7 +59,7 @@ class Verdict:
         self.rows = normal.judged(run, self.runs, as_is)
         self.lacking = normal.lacking(run, self.runs)
         self.faults, self.judged, self.not_judged = [], 0, len(self.rows)
-        self.beyond, self.again = defaultdict(list), {}
+        self.beyond, self.again = defaultdict(set), []
         self.stale = sorted({row.key[2] for row in self.rows if row.verdict == normal.STALE})
         if not self.runs:
             gpu = run.environment.get("gpu", "this GPU")
@@ -80,10 +80,9 @@ class Verdict:
 
     def to_measure_again(self):
         """{file: methods} to measure once more, for a disturbance is not the node; {} where too many
-        differ, or they were measured again."""
-        methods = {method for found in self.beyond.values() for method in found}
-        return {} if self.again or len(methods) > FEW_DIFFER else {
-            file: sorted(set(found)) for file, found in self.beyond.items()}
+        differ."""
+        few = len(set().union(*self.beyond.values())) <= FEW_DIFFER
+        return {file: sorted(methods) for file, methods in self.beyond.items()} if few else {}
 
     def _add(self, level, text, rows=()):
         self.faults.append(Fault(level, text, tuple(rows)))
@@ -91,9 +90,13 @@ class Verdict:
     def _judge(self, run, partial, known_bounds, as_is):
         rows = [row for row in self.rows if row.low == row.low]
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
-        if run.again:
-            again = {row.key: row for row in normal.judged(run.again, self.runs, as_is)}
-            self.again = dict.fromkeys(key[2] for key in again)
+        for _, bad, _, _ in self._faulty(rows, run, known_bounds):
+            self.beyond[bad[0].key[0]].add(bad[0].key[2])
+        if run.again and not as_is:
+            methods = self.to_measure_again()
+            again = {row.key: row for row in normal.judged(run.again, self.runs)
+                     if row.key[2] in methods.get(row.key[0], ())}
+            self.again = sorted({key[2] for key in again})
             rows = [min(row, again.get(row.key, row), key=distance) for row in rows]
         if not self.chosen:
             self._files(run)
@@ -165,13 +168,13 @@ class Verdict:
 
     def _said(self, run):
         """What the programs warn of."""
-        self.capped = sum(is_capped(said) for output in run.files.values()
-                          for said in output.warnings())
+        outputs = outputs_of(run)
+        self.capped = sum(is_capped(said) for _, output in outputs for said in output.warnings())
         for tag, text in WARNED.items():
-            files = [file for file, output in run.files.items()
+            files = [file for file, output in outputs
                      if any(said.tag == tag and not is_capped(said) for said in output.warnings())]
             if files:
-                self._add("look", f"{text} ({', '.join(files)})")
+                self._add("look", f"{text} ({', '.join(dict.fromkeys(files))})")
 
     def _wrong(self, run):
         """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
@@ -184,9 +187,10 @@ class Verdict:
                 "1" in recorded or not recorded and row.key[:3] in right)
 
         wrong = defaultdict(int)
-        for row in filter(is_wrong, self.rows):
+        again = normal.judged(run.again, self.runs) if run.again else []
+        for row in filter(is_wrong, self.rows + again):
             wrong[row.key[0]] += 1
-        for file, output in run.files.items():
+        for file, output in outputs_of(run):
             wrong[file] += sum(said.tag == "results" for said in output.warnings())
         for file, count in wrong.items():
             if count:
@@ -231,19 +235,22 @@ class Verdict:
                 self._add("unknown", f"{count} of {total[file]} rows are not judged, as no "
                           f"recorded run has them ({file})")
 
-    def _methods(self, rows, run, known_bounds):
-        """Of each method on as many GPUs what is beyond its bounds."""
+    @staticmethod
+    def _faulty(rows, run, known_bounds):
+        """Of each method on as many GPUs that has such: its name, rows beyond their bounds, those of
+        them that are far slower, all."""
         for where, group in by_method(rows, run):
             bad = list(filter(known_bounds.exceeds, group))
             if (len(bad) == 1 and len(group) >= FEW
                     and abs(bounds.change(bad[0])) < known_bounds.alone):
                 continue
-            far = [row for row in bad if bounds.change(row) >= BROKEN]
-            broken = len(far) >= min(FEW, len(group))
             if bad:
-                self.beyond[bad[0].key[0]].append(bad[0].key[2])
-                self._add("broken" if broken else "look",
-                          of_rows(far if broken else bad, where, group), bad)
+                yield where, bad, [row for row in bad if bounds.change(row) >= BROKEN], group
+
+    def _methods(self, rows, run, known_bounds):
+        for where, bad, far, group in self._faulty(rows, run, known_bounds):
+            broken = len(far) >= min(FEW, len(group))
+            self._add("broken" if broken else "look", of_rows(far if broken else bad, where, group), bad)
 
     def _impossible(self, run):
         """Single rows whose program does not say why they are so."""
@@ -398,9 +405,14 @@ def cannot_be(row):
 
 
 def distance(row):
-    """By how much a row is beyond what is recorded."""
+    """By how much a row is beyond what is recorded; faster rows may be further."""
     percent = bounds.change(row)
-    return math.inf if math.isnan(percent) else abs(percent)
+    return math.inf if math.isnan(percent) else max(percent, -percent / bounds.FASTER)
+
+
+def outputs_of(run):
+    """[(file, Output)], also of what was measured again."""
+    return [*run.files.items(), *(run.again.files.items() if run.again else ())]
 
 
 def some_of(methods):

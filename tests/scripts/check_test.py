@@ -8,6 +8,7 @@ import itertools
 import re
 import tarfile
 import unittest
+from types import SimpleNamespace
 from unittest import mock
 
 from made_up_rows import LIBRARY, ended
@@ -182,7 +183,7 @@ class CheckTest(ScriptsTest):
             (slower(1.5, blk=("4224",), **GRID), 1, f"look: {OF_GRID}45% slower (2 of 26 "),
             (slower(1.1, blk=("4224",), **GRID), 0, "normal: "),
             (slower(1.25, blk=("4224",), **GRID), 1, f"look: {OF_GRID}21% slower (2 of 26 "),
-            (slower(1.22, blk=("4224",), thrd=("32",), **GRID), 0, "normal: "),
+            (slower(1.27, blk=("4224",), thrd=("32",), **GRID), 0, "normal: "),
             (slower(1.35, blk=("4224",), thrd=("32",), **GRID), 1,
              f"look: {OF_GRID}30% slower (1 of 26 "),
             (slower(1.22, title="warp latency", method=("atom_acq_rel_gpu",)), 1,
@@ -499,6 +500,17 @@ class HealthyPairsTest(ScriptsTest):
             for run in others:
                 for group, percent in healthy_pairs.largest_changes((runs[one], run)).items():
                     self.assertLessEqual(percent, bounds.read().known[group] + 0.1, group)
+
+    def test_what_measured_a_machine_again(self):
+        def run(minute, gpus="1", again=None):
+            return SimpleNamespace(again=again, environment={
+                "gpu": "A", "gpu_count": gpus, "date_utc": f"2026-01-01T00:{minute:02}:00Z"})
+
+        mine, other, near, far = run(0), run(29), run(30), run(31)
+        for runs, others, expected in (([mine, far, run(1, "2")], [], None), ([other, near], [], other),
+                                       ([near, other], [other], near)):
+            self.assertIs(healthy_pairs.again(mine, others, runs), expected)
+        self.assertIs(healthy_pairs.again(run(0, again=far), [], [near]), far)
 
     def test_held_out_bounds(self):
         """They come from the pairs without the run."""

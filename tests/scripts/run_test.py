@@ -153,7 +153,24 @@ class RunTest(ScriptsTest):
             told = self.script("check.py", folder).stdout
             self.assertIn("; measured again, as rows differed: ", told)
             self.assertEqual("peer_grid_sync (BenchmarkInterSM, multi-GPU" in told, level == "broken")
+            compared = self.script("compare.py", self.project / "results/h200x2", folder)
+            self.assertIn("compare.py: B is not as A", compared.stderr)
+            (folder / "again/SHA256SUMS").unlink()
+            environment = folder / "again/environment.tsv"
+            environment.write_text(environment.read_text().replace("0123456789ab", "another"))
+            self.assert_refused(self.script("check.py", folder), 3, "another suite_commit")
             shutil.rmtree(self.results)
+
+    def test_a_second_measurement_that_fails(self):
+        self.link_study()
+        self.write_run(self.project / "results/h200x2", {"BenchmarkIntraSM": None})
+        (self.release / "BenchmarkInterSM.rows").write_text(
+            ROWS["BenchmarkInterSM"].replace("\t875.500", "\t1875.500"))
+        (self.release / "BenchmarkInterSM.then").write_text('[ ! -e "$here/x" ] || exit 1; echo >"$here/x"')
+        self.assertIn(f"\nReport: {self.results}", self.run_sh().stdout)
+        self.assertIn("broken: measured again: BenchmarkInterSM failed with exit code 1\n",
+                      (self.only_folder() / "verdict.txt").read_text())
+        self.assertIsNone(tsv.Run(self.only_folder()).again)
 
     def test_warnings_of_a_run_are_joined(self):
         """A line each kind, with the worst, after all programs; those of a program stay in the log."""
