@@ -89,10 +89,10 @@ def lacking(run, steps):
 
 
 def progress_of(parts, simulated):
-    """Of (which GPU, devices, steps)."""
+    """Of (which GPU, its number, devices, steps)."""
     return measure.Progress({
         where(program, what): suite.usual_seconds(program, len(gpus), ("--method",), simulated)
-        for what, gpus, steps in parts for program, *_ in steps})
+        for what, _, gpus, steps in parts for program, *_ in steps})
 
 
 def measured_verdicts(options, recorded, folder):
@@ -104,7 +104,7 @@ def measured_verdicts(options, recorded, folder):
         parts += [(f"GPU {number}", number, [device], OF_EACH_GPU)
                   for number, device in enumerate(devices)]
     runs = []
-    progress = progress_of([(what, gpus, steps) for what, _, gpus, steps in parts], options.simulated)
+    progress = progress_of(parts, options.simulated)
     for what, number, gpus, steps in parts:
         with only_gpu(number):
             run, faults = run_of(options.build, gpus, steps, folder / (what or "node"),
@@ -117,12 +117,13 @@ def measured_verdicts(options, recorded, folder):
         if methods:
             again = [(program, ",".join(methods[program]), more) for program, _, more in steps
                      if program in methods]
-            folder = run.path / f"{tsv.AGAIN}.partial"
+            unfinished = run.path / f"{tsv.AGAIN}.partial"
             with only_gpu(number):
-                run.again, failed = run_of(options.build, gpus, again, folder, options.simulated, what,
-                                           progress_of([(what, gpus, again)], options.simulated))
+                run.again, failed = run_of(
+                    options.build, gpus, again, unfinished, options.simulated, what,
+                    progress_of([(what, number, gpus, again)], options.simulated))
             if run.again:
-                folder.rename(run.path / tsv.AGAIN)
+                unfinished.rename(run.path / tsv.AGAIN)
             faults.extend(failed)
             verdict = Verdict(run, recorded, partial=True)
         others = [other for other in of_gpus if other is not run]

@@ -340,9 +340,9 @@ def measured_again(folder, methods, devices, executable, steps, options):
 def judged(folder, run, devices, executable, steps, options):
     """[("", Verdict, further faults)], kept in the folder; what differs is measured again."""
     recorded, faults = normal.recorded_runs(RESULTS), []
-    first = verdict.Verdict(run, recorded)
-    verdict.keep(folder, [("", first, [])], options.simulated)
-    methods = first.to_measure_again()
+    found = [("", verdict.Verdict(run, recorded), faults)]
+    verdict.keep(folder, found, options.simulated)
+    methods = found[0][1].to_measure_again()
     if methods:
         try:
             run.again = measured_again(folder, methods, devices, executable, steps, options)
@@ -350,8 +350,8 @@ def judged(folder, run, devices, executable, steps, options):
             if isinstance(error, Stop) and error.args[0] >= 128:  # a signal
                 raise
             faults.append(verdict.Fault("broken", f"measured again: {error.args[-1]}"))
-    found = [("", verdict.Verdict(run, recorded), faults)]
-    verdict.keep(folder, found, options.simulated)
+        found = [("", verdict.Verdict(run, recorded), faults)]
+        verdict.keep(folder, found, options.simulated)
     return found
 
 

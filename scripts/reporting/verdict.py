@@ -90,21 +90,23 @@ class Verdict:
     def _judge(self, run, partial, known_bounds, as_is):
         rows = [row for row in self.rows if row.low == row.low]
         self.judged, self.not_judged = len(rows), len(self.rows) - len(rows)
-        for _, bad, _, _ in self._faulty(rows, run, known_bounds):
+        faulty = list(self._faulty(rows, run, known_bounds))
+        for _, bad, _, _ in faulty:
             self.beyond[bad[0].key[0]].add(bad[0].key[2])
-        if run.again and not as_is:
+        second = normal.judged(run.again, self.runs) if run.again else []
+        if second and not as_is:
             methods = self.to_measure_again()
-            again = {row.key: row for row in normal.judged(run.again, self.runs)
-                     if row.key[2] in methods.get(row.key[0], ())}
+            again = {row.key: row for row in second if row.key[2] in methods.get(row.key[0], ())}
             self.again = sorted({key[2] for key in again})
             rows = [min(row, again.get(row.key, row), key=distance) for row in rows]
+            faulty = self._faulty(rows, run, known_bounds)
         if not self.chosen:
             self._files(run)
         self._clocks(run)
         self._gpus(run)
         self._said(run)
-        self._wrong(run)
-        self._methods(rows, run, known_bounds)
+        self._wrong(run, second)
+        self._methods(faulty)
         self._impossible(run)
         self._groups(rows)
         if self.runs and not self.chosen:
@@ -176,7 +178,7 @@ class Verdict:
             if files:
                 self._add("look", f"{text} ({', '.join(dict.fromkeys(files))})")
 
-    def _wrong(self, run):
+    def _wrong(self, run, second):
         """Wrong results, and what Pitfalls saw. Some sums are wrong everywhere."""
         right = set().union(*map(right_of, self.runs))
 
@@ -187,8 +189,7 @@ class Verdict:
                 "1" in recorded or not recorded and row.key[:3] in right)
 
         wrong = defaultdict(int)
-        again = normal.judged(run.again, self.runs) if run.again else []
-        for row in filter(is_wrong, self.rows + again):
+        for row in filter(is_wrong, self.rows + second):
             wrong[row.key[0]] += 1
         for file, output in outputs_of(run):
             wrong[file] += sum(said.tag == "results" for said in output.warnings())
@@ -247,8 +248,8 @@ class Verdict:
             if bad:
                 yield where, bad, [row for row in bad if bounds.change(row) >= BROKEN], group
 
-    def _methods(self, rows, run, known_bounds):
-        for where, bad, far, group in self._faulty(rows, run, known_bounds):
+    def _methods(self, faulty):
+        for where, bad, far, group in faulty:
             broken = len(far) >= min(FEW, len(group))
             self._add("broken" if broken else "look", of_rows(far if broken else bad, where, group), bad)
 

@@ -131,12 +131,17 @@ class RunTest(ScriptsTest):
         self.assertTrue(done.stdout.endswith(
             f"\n\nReport: {folder}/report/report.html\nResults: {folder}\n"), done.stdout)
 
-    def test_what_is_not_as_recorded_is_measured_again(self):
-        """The nearer of both counts, so that what disturbed a row once is not the node's."""
+    def write_slow_barrier(self):
+        """One that is slower than a recorded one: its rows."""
         self.link_study()
         self.write_run(self.project / "results/h200x2", {"BenchmarkIntraSM": None})
         slow = ROWS["BenchmarkInterSM"].replace("\t875.500", "\t1875.500")
         (self.release / "BenchmarkInterSM.rows").write_text(slow)
+        return slow
+
+    def test_what_is_not_as_recorded_is_measured_again(self):
+        """The nearer of both counts, so that what disturbed a row once is not the node's."""
+        slow = self.write_slow_barrier()
         for then, level in ((": ", "broken"), ('cp "$here/again" "$here/$name.rows"', "look")):
             (self.release / "again").write_text(ROWS["BenchmarkInterSM"])
             (self.release / "BenchmarkInterSM.then").write_text(then)
@@ -162,10 +167,7 @@ class RunTest(ScriptsTest):
             shutil.rmtree(self.results)
 
     def test_a_second_measurement_that_fails(self):
-        self.link_study()
-        self.write_run(self.project / "results/h200x2", {"BenchmarkIntraSM": None})
-        (self.release / "BenchmarkInterSM.rows").write_text(
-            ROWS["BenchmarkInterSM"].replace("\t875.500", "\t1875.500"))
+        self.write_slow_barrier()
         (self.release / "BenchmarkInterSM.then").write_text('[ ! -e "$here/x" ] || exit 1; echo >"$here/x"')
         self.assertIn(f"\nReport: {self.results}", self.run_sh().stdout)
         self.assertIn("broken: measured again: BenchmarkInterSM failed with exit code 1\n",
